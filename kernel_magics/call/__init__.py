@@ -1,0 +1,1 @@
+"""A linked function as a JAX function."""

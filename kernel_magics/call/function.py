@@ -1,0 +1,135 @@
+"""`hlo_call` and `HloFunction`: MLIR functions that are called like JAX functions."""
+
+from functools import lru_cache
+from typing import Any
+
+import jax
+
+from kernel_magics import _jax_private
+from kernel_magics.call.primitive import call_program, compiled
+from kernel_magics.call.program import Program, read_program
+from kernel_magics.call.scalars import with_integers
+from kernel_magics.errors import CompileError
+from kernel_magics.graph.functions import program_graph
+from kernel_magics.graph.function_graph import FunctionGraph
+from kernel_magics.ir.context import new_context
+from kernel_magics.ir.entry import MAIN
+from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.parse import parse
+from kernel_magics.ir.signature import Signature
+from kernel_magics.ir.source import Code, Source, read_source
+
+
+def hlo_call(code: Code, *args: Any, func_name: str = MAIN) -> tuple[jax.Array, ...]:
+    """Calls a function of an MLIR program, in a trace or outside of one.
+
+    Works without IPython and without a session: what it does depends on the text alone. The
+    program is linked into the module that JAX builds; called many times, it is there once.
+
+    Args:
+        code: MLIR text, MLIR bytecode or a portable artifact, or a path to a file of these.
+        *args: JAX or NumPy arrays or Python scalars, of the shapes and dtypes that the
+            function takes. Dynamic dimensions are specialised to them.
+        func_name: The function to call, with or without `@`.
+
+    Returns:
+        Always a tuple: one JAX array for each result of the function.
+
+    Raises:
+        SourceError: `code` is not a program that we take; points at line and column.
+        EntryError: There is no such function; names those on offer.
+        SignatureError: The arguments do not fit; names index, wanted and given.
+        PrecisionError: The function works in 64 bits and `jax_enable_x64` is off.
+        PreflightError: XLA cannot compile it; says which line and why.
+        CompileError: XLA refused it.
+    """
+    function = _function(read_source(code), func_name.removeprefix("@"))
+    # In a trace the call stands by itself in the jaxpr, without a `jit` round it.
+    if any(_jax_private.is_tracer(arg) for arg in args):
+        return call_program(function.program, args)
+    return function(*args)
+
+
+class HloFunction:
+    """One function of an MLIR program, called like any JAX function.
+
+    Works eagerly, under `jax.jit`, in control flow, under `jax.export` and with sharded
+    arguments. `print` shows its signature.
+    """
+
+    def __init__(
+        self, program: Program, *, name: str | None = None, report: LinkReport | None = None
+    ) -> None:
+        self._program = program
+        self._report = report
+        self.__name__ = name or program.entry
+        self.__doc__ = f"The MLIR function `{program.signature}`."
+        self._run = with_integers(program.signature, compiled(program))
+
+    def __call__(self, *args: Any) -> tuple[jax.Array, ...]:
+        """Calls it.
+
+        Args:
+            *args: JAX or NumPy arrays or Python scalars, as `signature` says.
+
+        Returns:
+            A tuple: one JAX array for each result.
+
+        Raises:
+            SignatureError: The arguments do not fit.
+            PrecisionError: It works in 64 bits and `jax_enable_x64` is off.
+            PreflightError: XLA cannot compile it.
+            CompileError: XLA refused it, or it failed while running.
+        """
+        # Nothing else here: each line would show against a call of a plain `jax.jit` function.
+        try:
+            return self._run(*args)
+        except jax.errors.JaxRuntimeError as error:
+            raise compile_error(self._program, error) from error
+
+    @property
+    def program(self) -> Program:
+        """What a call carries through JAX's traces."""
+        return self._program
+
+    @property
+    def signature(self) -> Signature:
+        """Arguments and results, with the names that the text has."""
+        return self._program.signature
+
+    @property
+    def text(self) -> str:
+        """The program as its author gave it; bytes as the MLIR text that they hold."""
+        content = self._program.source.content
+        return content if isinstance(content, str) else str(parse(self._program.source, new_context()))
+
+    @property
+    def link_report(self) -> LinkReport | None:
+        """What linking did with its unit; None outside of a session."""
+        return self._report
+
+    def graph(self) -> FunctionGraph:
+        """The functions it uses and how they call each other."""
+        return program_graph(self._program.source, self._program.entry, self._report)
+
+    def lower(self, *args: Any) -> jax.stages.Lowered:
+        """Lowers it for arguments or `jax.ShapeDtypeStruct`s, as a `jax.jit` function does."""
+        return compiled(self._program).lower(*args)  # pyright: ignore
+
+    def __repr__(self) -> str:
+        return f"<HloFunction {self.signature}>"
+
+
+def compile_error(program: Program, error: Exception) -> CompileError:
+    """XLA's refusal as an error of ours, in XLA's words."""
+    lines = [line for line in str(error).split("\n") if line.strip()]
+    return CompileError(
+        f"XLA refused `@{program.entry}`",
+        details=lines[:12],
+        advice="The words above are XLA's own.",
+    )
+
+
+@lru_cache(maxsize=256)
+def _function(source: Source, entry: str) -> HloFunction:
+    return HloFunction(read_program(source, entry))

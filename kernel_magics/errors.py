@@ -1,0 +1,128 @@
+"""The error tree: what can go wrong, told to a person.
+
+KernelMagicsError
+├── SourceError            the text or bytes are not a program that we take
+│   ├── FormatError        not MLIR at all, or from a version that cannot be read here
+│   └── ParseError         MLIR's parser or verifier refused it; carries every diagnostic
+├── EntryError             no function, or more than one, answers to the call
+├── SignatureError         arguments do not fit the function
+├── PrecisionError         64-bit types while `jax_enable_x64` is off
+├── LinkError              two modules that cannot be one
+├── PreflightError         XLA cannot compile it, or would end the process
+├── CompileError           XLA refused it
+│   └── CompileInterrupted the user did not want to wait
+├── SessionError           no such unit, or a file that holds no session
+└── UsageError             a magic was called the wrong way
+
+Every message has four parts: what failed, where, expected against given, what to do next.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class KernelMagicsError(Exception):
+    """Base of every error of Kernel Magics.
+
+    Args:
+        what: What failed, as one sentence.
+        where: Excerpts of the user's text with carets, one or more lines each.
+        details: Expected against given, one line each.
+        advice: What to do next, as whole sentences.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: Sequence[str] = (),
+        details: Sequence[str] = (),
+        advice: str = "",
+    ) -> None:
+        self.what = what
+        self.where = tuple(where)
+        self.details = tuple(details)
+        self.advice = advice
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        parts = [self.what]
+        parts += [_indent(excerpt) for excerpt in self.where]
+        parts += [_indent(detail) for detail in self.details]
+        if self.advice:
+            parts.append(_indent(self.advice))
+        return "\n".join(parts)
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows instead of a traceback; the cell fails all the same."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class SourceError(KernelMagicsError, ValueError):
+    """The text or bytes are not a program that can be read."""
+
+
+class FormatError(SourceError):
+    """The input is not MLIR, or was written by a version that cannot be read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that MLIR had to say."""
+
+    message: str
+    line: int
+    """Line in the user's cell, from 1; 0 where MLIR names no place."""
+    column: int
+    excerpt: str
+    """The place, its line and a caret, ready to print; empty where MLIR names no place."""
+
+
+class ParseError(SourceError):
+    """MLIR's parser or verifier refused the program.
+
+    Attributes:
+        diagnostics: All that MLIR said, lines counting in the user's cell.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class EntryError(KernelMagicsError, LookupError):
+    """No function answers to the name asked for, or it is not clear which one is meant."""
+
+
+class SignatureError(KernelMagicsError, TypeError):
+    """The arguments do not fit the function's signature."""
+
+
+class PrecisionError(KernelMagicsError, TypeError):
+    """The function takes or gives 64-bit values while `jax_enable_x64` is off."""
+
+
+class LinkError(KernelMagicsError, ValueError):
+    """Two modules cannot be made one."""
+
+
+class PreflightError(KernelMagicsError, ValueError):
+    """The program cannot be compiled here, or compiling it would end the process."""
+
+
+class CompileError(KernelMagicsError, RuntimeError):
+    """XLA refused the program, or it failed while running."""
+
+
+class CompileInterrupted(CompileError):  # noqa: N818 - named for what the user did
+    """The user interrupted while a compile was going on."""
+
+
+class SessionError(KernelMagicsError, LookupError):
+    """The session holds no such unit, or the file is not a saved session."""
+
+
+class UsageError(KernelMagicsError, ValueError):
+    """A magic was called with words it does not understand."""
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"  {line}" if line else "" for line in text.split("\n"))

@@ -1,0 +1,1 @@
+"""Pictures of a linked module as data, text, DOT and SVG."""

@@ -1,0 +1,120 @@
+"""Builds function graphs: of one unit as it was linked, and of all units of a session."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from kernel_magics.graph.function_graph import FunctionGraph
+from kernel_magics.graph.model import CallEdge, EdgeKind, FunctionNode, Status
+from kernel_magics.ir.context import new_context
+from kernel_magics.ir.diagnostics import position
+from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.parse import parse
+from kernel_magics.ir.source import Source
+from kernel_magics.ir.symbols import CALLS, COMPOSITE, SymbolIndex, TopLevelOp, scan
+
+_EDGE_KINDS: Mapping[str, EdgeKind] = {CALLS: "call", COMPOSITE: "composite"}
+
+
+def unit_graph(
+    index: SymbolIndex, source: Source, report: LinkReport, entry: str | None
+) -> FunctionGraph:
+    """The functions of one unit, under the names that linking gave them.
+
+    Args:
+        index: The scan of the unit, from before it was linked.
+        source: Where its locations point.
+        report: What linking did.
+        entry: The author's name of the unit's entry, if it has one.
+    """
+    names = {symbol.old_name: symbol for symbol in report.symbols}
+    nodes: dict[str, FunctionNode] = {}
+    edges: dict[tuple[str, str, EdgeKind], int] = {}
+    for op in index.functions():
+        assert op.name is not None
+        merged = names[op.name].new_name
+        nodes[merged] = _node(op, source, report, merged, is_entry=op.name == entry)
+        for (symbol, kind), count in op.references.items():
+            callee = index.by_name.get(symbol)
+            if callee is not None and callee.is_function:
+                key = (merged, names[symbol].new_name, _EDGE_KINDS.get(kind, "reference"))
+                edges[key] = edges.get(key, 0) + count
+        for target, count in op.custom_calls.items():
+            node = _custom_call(target, report.unit)
+            nodes.setdefault(node.id, node)
+            edges[merged, node.id, "custom_call"] = count
+    return FunctionGraph(tuple(nodes.values()), _edges(edges), report.unit)
+
+
+def program_graph(source: Source, entry: str, report: LinkReport | None) -> FunctionGraph:
+    """What one function uses, itself included.
+
+    Args:
+        source: The program that it stands in.
+        entry: The function, without `@`.
+        report: What linking its unit did; None for a program that was not linked.
+    """
+    index = scan(parse(source, new_context()))
+    kept = index.reachable([entry])
+    ops = tuple(op for op in index.ops if op.name in kept)
+    index = SymbolIndex(ops, {op.name: op for op in ops if op.name is not None})
+    report = report or LinkReport.unlinked(source.name, index)
+    return replace(unit_graph(index, source, report, entry), title=f"@{entry}")
+
+
+def merge_graphs(graphs: Iterable[FunctionGraph], title: str) -> FunctionGraph:
+    """The graphs of several units as one; what they share is there once, and says so."""
+    nodes: dict[str, FunctionNode] = {}
+    edges: dict[tuple[str, str, EdgeKind], int] = {}
+    letters: dict[str, str] = {}
+    for graph in graphs:
+        letters[graph.title] = _letter(len(letters))
+        for node in graph.nodes:
+            known = nodes.get(node.id)
+            nodes[node.id] = node if known is None else _shared(known, node)
+        for edge in graph.edges:
+            edges.setdefault((edge.caller, edge.callee, edge.kind), edge.count)
+    return FunctionGraph(tuple(nodes.values()), _edges(edges), title, letters)
+
+
+def _node(
+    op: TopLevelOp, source: Source, report: LinkReport, merged: str, *, is_entry: bool
+) -> FunctionNode:
+    place = position(op.operation.location, source)
+    status: Status = "renamed" if merged != op.name else "kept"
+    return FunctionNode(
+        id=merged,
+        kind="declaration" if op.is_declaration else "function",
+        author_name=op.name or "",
+        merged_name=merged,
+        status="reused" if report.reused_from else status,
+        units=(report.unit,),
+        is_entry=is_entry,
+        op_count=op.op_count,
+        line=place[0] + source.first_line - 1 if place else None,
+    )
+
+
+def _custom_call(target: str, unit: str) -> FunctionNode:
+    return FunctionNode(f"call_target:{target}", "custom_call", target, target, units=(unit,))
+
+
+def _shared(known: FunctionNode, other: FunctionNode) -> FunctionNode:
+    units = tuple(dict.fromkeys((*known.units, *other.units)))
+    status = known.status if known.kind == "custom_call" else "reused"
+    return replace(known, units=units, status=status, is_entry=known.is_entry or other.is_entry)
+
+
+def _edges(counts: Mapping[tuple[str, str, EdgeKind], int]) -> tuple[CallEdge, ...]:
+    return tuple(
+        CallEdge(caller, callee, kind, count) for (caller, callee, kind), count in counts.items()
+    )
+
+
+def _letter(number: int) -> str:
+    """A to Z, then AA, AB, …"""
+    letters = ""
+    while number >= 0:
+        number, rest = divmod(number, 26)
+        letters = chr(ord("A") + rest) + letters
+        number -= 1
+    return letters

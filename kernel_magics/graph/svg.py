@@ -1,0 +1,221 @@
+"""Draws a function graph as a static picture: no script, no style sheet, a ground of its own."""
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+
+from kernel_magics.graph.fold import DEFAULT_LIMIT, Folded, fold
+from kernel_magics.graph.layout import Engine, Layout, lay_out
+from kernel_magics.graph.measure import cut_middle, mono_width, sans_width
+from kernel_magics.graph.model import CallGraph
+from kernel_magics.graph.svg_card import CardMaker, draw_card
+from kernel_magics.graph.svg_edges import draw_edges
+from kernel_magics.graph.svg_marks import (
+    ERROR,
+    FOREGROUND,
+    HAIRLINE,
+    MEDIUM,
+    SANS,
+    SECOND,
+    SURFACE,
+    chip,
+    chip_width,
+    number,
+    text,
+    unit_colour,
+)
+from kernel_magics.graph.words import (
+    count_phrases,
+    joined_names,
+    new_name,
+    plural,
+    shown_name,
+    visible,
+)
+
+_PADDING = 16.0
+_LEAST_WIDTH = 480.0
+_LEGEND_LINE = 24.0
+_STATUS_LINE = 17.0
+_STATUS_SIZE = 11
+_TITLE_CELLS = 40
+_UNIT_CELLS = 24
+_MOST_UNITS = 24
+_STACK_ROOM = 8.0
+
+Phrase = tuple[str, str]
+"""Words and their colour."""
+
+
+def to_svg(graph: CallGraph, *, limit: int = DEFAULT_LIMIT, engine: Engine | None = None) -> str:
+    """Returns `graph` as an SVG document.
+
+    Only presentation attributes are used, so the picture survives where style sheets and scripts
+    are taken out, and it shows on dark pages, for it brings its own white ground.
+
+    Args:
+        graph: The graph, of any size.
+        limit: How many nodes are drawn at most; the rest is folded into groups, which say so.
+        engine: The layout engine; without it the best of this machine.
+    """
+    if not graph.nodes:
+        return _empty(graph)
+    folded = fold(graph, limit)
+    calls: Counter[str] = Counter()
+    for edge in graph.edges:
+        calls[edge.callee] += edge.count
+    groups = {group.node_id: group for group in folded.groups}
+    maker = CardMaker(graph.unit_letters, groups, calls.__getitem__)
+    cards = {node.id: maker.card(node) for node in folded.graph.nodes}
+    widths = {name: card.wanted_width for name, card in cards.items()}
+    layout = lay_out(folded.graph, widths, engine)
+    nodes = "".join(draw_card(cards[placed.node.id], placed.box) for placed in layout.nodes)
+    return _frame(graph, folded, layout, draw_edges(layout) + nodes)
+
+
+def _frame(graph: CallGraph, folded: Folded, layout: Layout, picture: str) -> str:
+    heading_width = mono_width(_title(graph), 12) + 2 * _PADDING
+    content = max(layout.width + (_STACK_ROOM if folded.groups else 0), heading_width)
+    width = max(_LEAST_WIDTH, content + 2 * _PADDING)
+    heading, top = _heading(graph, width)
+    below = top + layout.height + (_STACK_ROOM if folded.groups else 0) + 24
+    status, height = _status(graph, folded, width, below)
+    x = (width - layout.width) / 2
+    parts = [
+        heading,
+        f'<g transform="translate({number(x)} {number(top)})">{picture}</g>',
+        status,
+    ]
+    return _document(graph, _description(graph, folded), width, height, "\n".join(parts))
+
+
+def _document(graph: CallGraph, description: str, width: float, height: float, body: str) -> str:
+    size = f'width="{number(width)}" height="{number(height)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
+        f'viewBox="0 0 {number(width)} {number(height)}" role="img">\n'
+        f"<title>Function graph of {escape(_title(graph))}</title>\n"
+        f"<desc>{escape(description)}</desc>\n"
+        f'<rect x="0.5" y="0.5" width="{number(width - 1)}" height="{number(height - 1)}" rx="4" '
+        f'fill="{SURFACE}" stroke="{HAIRLINE}"/>\n{body}\n</svg>\n'
+    )
+
+
+def _empty(graph: CallGraph) -> str:
+    words = f"{_title(graph)} holds no function."
+    style = f'{SANS} font-size="12" fill="{SECOND}"'
+    width = max(_LEAST_WIDTH, sans_width(words, 12) + 2 * _PADDING)
+    return _document(graph, words, width, 48, text(_PADDING, 28, words, style))
+
+
+def _heading(graph: CallGraph, width: float) -> tuple[str, float]:
+    """The title, and beside or below it the letter of every unit; returns where it ends."""
+    title = _title(graph)
+    letters = list(graph.unit_letters.items())
+    x, y = _PADDING, 24.0
+    parts: list[str] = []
+    if len(letters) == 1:
+        parts.append(chip(x, y - 12, letters[0][1], unit_colour(0)))
+        x += chip_width(letters[0][1]) + 6
+    style = f'{SANS} font-size="12" {MEDIUM} fill="{FOREGROUND}"'
+    parts.append(text(x, y, title, style))
+    x += sans_width(title, 12, bold=True) + 24
+    for index, (unit, letter) in enumerate(letters[:_MOST_UNITS] if len(letters) > 1 else []):
+        name = cut_middle(visible(unit), _UNIT_CELLS)
+        wide = chip_width(letter) + 6 + sans_width(name, 12)
+        if x + wide > width - _PADDING:
+            x, y = _PADDING, y + _LEGEND_LINE
+        parts.append(chip(x, y - 12, letter, unit_colour(index)))
+        name_x = x + chip_width(letter) + 6
+        parts.append(text(name_x, y, name, f'{SANS} font-size="12" fill="{FOREGROUND}"'))
+        x += wide + 20
+    if len(letters) > _MOST_UNITS:
+        words = f"and {plural(len(letters) - _MOST_UNITS, 'more unit')}"
+        if x + sans_width(words, 12) > width - _PADDING:
+            x, y = _PADDING, y + _LEGEND_LINE
+        parts.append(text(x, y, words, f'{SANS} font-size="12" fill="{SECOND}"'))
+    return "\n".join(parts), y + 24
+
+
+def _status(graph: CallGraph, folded: Folded, width: float, y: float) -> tuple[str, float]:
+    """The counts and what is folded, then what the signs mean; returns where the picture ends."""
+    counts = graph.counts
+    phrases: list[Phrase] = [
+        (words, FOREGROUND) for words in count_phrases(counts, len(graph.unit_letters))
+    ]
+    if counts["missing"]:
+        names = [shown_name(node) for node in graph.nodes if node.status == "missing"]
+        listed = joined_names([cut_middle(name, _UNIT_CELLS) for name in names], 3)
+        phrases.append((f"{counts['missing']:,} missing: {listed}", ERROR))
+    phrases += [(words, FOREGROUND) for words in _left_out(folded)]
+    lines = _wrapped(phrases, width - 2 * _PADDING, " · ")
+    signs: list[Phrase] = [(words, SECOND) for words in _signs(folded.graph)]
+    lines += _wrapped(signs, width - 2 * _PADDING, "  ")
+    drawn: list[str] = []
+    for line in lines:
+        spans = "".join(f'<tspan fill="{ink}">{escape(words)}</tspan>' for words, ink in line)
+        place = f'x="{number(_PADDING)}" y="{number(y)}"'
+        drawn.append(
+            f'<text {place} {SANS} font-size="{_STATUS_SIZE}" xml:space="preserve">{spans}</text>'
+        )
+        y += _STATUS_LINE
+    return "\n".join(drawn), y
+
+
+def _left_out(folded: Folded) -> list[str]:
+    phrases: list[str] = []
+    if folded.groups:
+        functions = plural(folded.folded_functions, "function")
+        others = sum(group.custom_calls for group in folded.groups)
+        also = f" and {plural(others, 'custom call')}" if others else ""
+        phrases.append(f"{functions}{also} folded into {plural(len(folded.groups), 'group')}")
+    if folded.hidden_calls:
+        phrases.append(f"{plural(folded.hidden_calls, 'call')} not drawn")
+    return phrases
+
+
+def _signs(graph: CallGraph) -> list[str]:
+    kinds = {edge.kind for edge in graph.edges}
+    meanings = [
+        (any(node.is_entry for node in graph.nodes), "Triangle: entry."),
+        ("custom_call" in kinds, "Dotted: custom call."),
+        ("composite" in kinds, "Diamond: composite to its decomposition."),
+        ("reference" in kinds, "Dash-dotted: named in an attribute."),
+        (any(node.kind == "declaration" for node in graph.nodes), "Dashed frame: no body."),
+    ]
+    return [words for is_there, words in meanings if is_there]
+
+
+def _wrapped(phrases: Sequence[Phrase], width: float, separator: str) -> list[list[Phrase]]:
+    lines: list[list[Phrase]] = []
+    used = width
+    for words, ink in phrases:
+        needed = sans_width(words, _STATUS_SIZE)
+        gap = sans_width(separator, _STATUS_SIZE)
+        if not lines or used + gap + needed > width:
+            lines.append([(words, ink)])
+            used = needed
+        else:
+            lines[-1] += [(separator, SECOND), (words, ink)]
+            used += gap + needed
+    return lines
+
+
+def _description(graph: CallGraph, folded: Folded) -> str:
+    units = [visible(unit) for unit in graph.unit_letters]
+    sentences = [", ".join(count_phrases(graph.counts, len(units)))]
+    if units:
+        sentences[0] += f" ({joined_names(units)})"
+    renamed = [f"{shown_name(node)} to {new_name(node)}" for node in graph.nodes if new_name(node)]
+    if renamed:
+        sentences.append("Renamed: " + joined_names(renamed))
+    for status in ("reused", "missing"):
+        names = [shown_name(node) for node in graph.nodes if node.status == status]
+        if names:
+            sentences.append(f"{status.capitalize()}: {joined_names(names)}")
+    sentences += _left_out(folded)
+    return "".join(f"{sentence}. " for sentence in sentences).rstrip()
+
+
+def _title(graph: CallGraph) -> str:
+    return cut_middle(visible(graph.title), _TITLE_CELLS)

@@ -1,0 +1,172 @@
+"""What is this? MLIR text, bytecode, a portable artifact, or something that we do not take."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from kernel_magics import _jax_private
+from kernel_magics.errors import FormatError
+from kernel_magics.ir.source import Source
+
+Format = Literal["text", "bytecode", "portable"]
+
+_BYTECODE_MAGIC = b"ML\xefR"
+_PORTABLE_PRODUCER = re.compile(rb"StableHLO_v(\d+)\.(\d+)\.(\d+)\0")
+_COMMENT = re.compile(r"//[^\n]*")
+
+EXAMPLE = """\
+func.func @double(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.add %x, %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookalike:
+    """A kind of input that we do not take, how to tell it, and what to do with it."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    advice: str
+
+
+_JAX_ADVICE = "Export the function with `jax.jit(f).lower(*args).as_text()` and paste that."
+
+_TEXT_LOOKALIKES = (
+    Lookalike(
+        "a jaxpr",
+        re.compile(r"\A\s*(let\b[^=]*=\s*)?\{\s*lambda\b"),
+        f"A jaxpr is JAX's own form. {_JAX_ADVICE}",
+    ),
+    Lookalike(
+        "XLA's HLO text",
+        re.compile(r"\A\s*HloModule\b|^\s*ENTRY\s+%?[\w.-]+|^\s*ROOT\s+%?[\w.-]+\s*=", re.MULTILINE),
+        "StableHLO is taken, not HLO: use `.as_text()` of the lowered, not the compiled, program.",
+    ),
+    Lookalike(
+        "LLVM IR",
+        re.compile(r"\A\s*(; ModuleID|source_filename|target (triple|datalayout)|define \w)"),
+        "StableHLO is taken: use the text from before code generation.",
+    ),
+    Lookalike(
+        "a notebook magic",
+        re.compile(r"\A\s*%%?[a-z]\w*(\s|$)"),
+        "Put the magic in the first line of the cell, and only there.",
+    ),
+    Lookalike(
+        "Python",
+        re.compile(
+            r"\A\s*(#[^\n]*\s*)*(import \w|from [\w.]+ import |def \w+\(|class \w+[:(]"
+            r"|@[\w.]+\s*\n\s*def |[\w.]+\s*=\s*[\w.]+\(|print\(|async def )"
+        ),
+        f"`%%hlo` cells hold MLIR. {_JAX_ADVICE}",
+    ),
+    Lookalike("JSON", re.compile(r'\A\s*[{\[]\s*(["\[{]|\})'), "Give the program itself."),
+    Lookalike("XML or HTML", re.compile(r"\A\s*<(\?xml|!?[a-zA-Z])"), "Give the program itself."),
+)
+
+_BYTE_LOOKALIKES = (
+    (b"PK\x03\x04", "a zip archive", "Unpack it and give the `.mlir` or `.mlir.bc` file inside."),
+    (b"\x1f\x8b", "a gzip file", "Decompress it first."),
+    (b"\x7fELF", "a shared library or program", "Give the program's MLIR."),
+    (b"BC\xc0\xde", "LLVM bitcode", "Give MLIR bytecode from before code generation."),
+    (b"\x93NUMPY", "a NumPy array", "Give the program; arrays are its arguments."),
+    (b"\x89PNG", "a picture", "Give the program's MLIR."),
+)
+
+
+def detect(source: Source) -> Format:
+    """Decides what a source is.
+
+    Raises:
+        FormatError: It is empty, or something that is plainly not MLIR.
+    """
+    content = source.content
+    if isinstance(content, bytes):
+        return _detect_bytes(content)
+    if "\0" in content:
+        line = content[: content.index("\0")].count("\n") + 1
+        raise FormatError(
+            "The text holds a NUL character, after which MLIR's parser stops reading",
+            where=[f"{source.name}:{line + source.first_line - 1}"],
+            advice="Remove the character, or read the file as bytes if it is bytecode.",
+        )
+    if not _COMMENT.sub("", content).strip():
+        raise FormatError(
+            f"The {source.name} holds no program",
+            advice=f"A program looks like this:\n{EXAMPLE}",
+        )
+    return "text"
+
+
+def refuse_lookalike(source: Source, cause: Exception) -> None:
+    """Raises when text that the parser refused looks like another language.
+
+    Asked only after the parser has failed: what MLIR accepts is MLIR, whatever it looks like.
+
+    Raises:
+        FormatError: The text looks like a jaxpr, Python, HLO text, …
+    """
+    if isinstance(source.content, bytes):
+        return
+    text = _COMMENT.sub("", source.content)
+    for lookalike in _TEXT_LOOKALIKES:
+        if lookalike.pattern.search(text):
+            first = next(i for i, line in enumerate(source.content.split("\n"), 1) if line.strip())
+            column = len(source.line(first)) - len(source.line(first).lstrip()) + 1
+            raise FormatError(
+                f"This looks like {lookalike.kind}, not MLIR",
+                where=[source.excerpt(first, column)],
+                advice=lookalike.advice,
+            ) from cause
+
+
+def portable_version(content: bytes) -> tuple[int, int, int] | None:
+    """The StableHLO version that wrote a portable artifact; None for other bytes."""
+    found = _PORTABLE_PRODUCER.search(content, 0, 64)
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def version_problem(content: bytes) -> tuple[str, str] | None:
+    """Says in words when an artifact's version lies outside what this jaxlib reads.
+
+    Returns:
+        What is wrong and what to do, or None when the version is fine.
+    """
+    version = portable_version(content)
+    if version is None:
+        return None
+    oldest, newest = (_numbers(v) for v in _jax_private.stablehlo_versions())
+    written = ".".join(map(str, version))
+    window = f"{'.'.join(map(str, oldest))} to {'.'.join(map(str, newest))}"
+    if version > newest:
+        return (
+            f"The artifact was written by StableHLO {written}; this jaxlib reads {window}",
+            f"Write it with `target={'.'.join(map(str, newest))!r}` or older, or install a newer jaxlib.",
+        )
+    if version < oldest:
+        return (
+            f"The artifact was written by StableHLO {written}; this jaxlib reads {window}",
+            "Write it again with a newer StableHLO.",
+        )
+    return None
+
+
+def _detect_bytes(content: bytes) -> Format:
+    if content.startswith(_BYTECODE_MAGIC):
+        return "portable" if portable_version(content) else "bytecode"
+    if not content:
+        raise FormatError("There are no bytes to read", advice="The file may be empty.")
+    for magic, kind, advice in _BYTE_LOOKALIKES:
+        if content.startswith(magic):
+            raise FormatError(f"This looks like {kind}, not MLIR", advice=advice)
+    raise FormatError(
+        f"These {len(content):,} bytes are neither MLIR bytecode nor UTF-8 text",
+        details=[f"They begin with `{content[:8].hex(' ')}`; bytecode begins with `4d 4c ef 52`."],
+        advice="Portable artifacts, MLIR bytecode and MLIR text are taken.",
+    )
+
+
+def _numbers(version: str) -> tuple[int, int, int]:
+    major, minor, patch = (int(part) for part in version.split("."))
+    return major, minor, patch

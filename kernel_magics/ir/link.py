@@ -1,0 +1,196 @@
+"""One module into another: every top-level op moves, all names stay apart, nothing half done."""
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from jax.extend.mlir import ir
+
+from kernel_magics.ir import attributes
+from kernel_magics.ir.references import ReferenceReader, ReferenceRewriter
+from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp
+
+Why = Literal["kept", "renamed", "reused", "bound"]
+
+TAG_LENGTH = 4
+"""Hexadecimal digits of the unit's digest in a fresh name; more where they are taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedSymbol:
+    """What became of one symbol of the incoming module."""
+
+    old_name: str
+    """As its author wrote it, without `@`."""
+    new_name: str
+    """In the module it was linked into, without `@`."""
+    why: Why
+    kind: str
+    """The op that defines it, such as `func.func` or `sdy.mesh`."""
+    uses: int
+    """References to it in the incoming module, all of which now say `new_name`."""
+    is_public: bool
+    """Whether its author left it public; in the linked module everything is private."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReport:
+    """What linking one unit did, symbol by symbol, in module order."""
+
+    unit: str
+    digest: str
+    symbols: tuple[LinkedSymbol, ...]
+    reused_from: str = ""
+    """The unit whose equal content serves this one; empty where nothing was reused."""
+
+    @classmethod
+    def unlinked(cls, unit: str, index: SymbolIndex) -> "LinkReport":
+        """The report of a program that stands by itself: every name is kept."""
+        counts = _count_uses(index)
+        return cls(unit, "", tuple(_report(op, {}, counts) for op in index.by_name.values()))
+
+    def __getitem__(self, old_name: str) -> LinkedSymbol:
+        """The symbol that the author called `old_name`."""
+        for symbol in self.symbols:
+            if symbol.old_name == old_name:
+                return symbol
+        raise KeyError(old_name)
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """Old name to new name, for the symbols whose name changed."""
+        return {s.old_name: s.new_name for s in self.symbols if s.old_name != s.new_name}
+
+    @property
+    def uses_rewritten(self) -> int:
+        """How many references now say another name."""
+        return sum(s.uses for s in self.symbols if s.old_name != s.new_name)
+
+    def __str__(self) -> str:
+        rows = [
+            (f"@{s.old_name}", f"@{s.new_name}", s.why, s.kind, f"{s.uses} uses")
+            for s in self.symbols
+        ]
+        widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
+        lines = [f"{self.unit}: {len(rows)} symbols, {self.uses_rewritten} uses rewritten"]
+        lines += [
+            "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The module that others are linked into."""
+
+    module: ir.Module
+    symbols: ir.SymbolTable
+    reserved: Container[str] = ()
+    """Names that count as taken although nothing bears them yet."""
+    widen: bool = False
+    """Whether partition and replica counts of the module may grow."""
+
+    def is_taken(self, name: str) -> bool:
+        """Whether a symbol may not come in under this name."""
+        return name in self.reserved or name in self.symbols
+
+
+def link(
+    incoming: ir.Module, index: SymbolIndex, target: Target, *, unit: str, digest: str
+) -> LinkReport:
+    """Moves everything at the top of `incoming` into the target, as private symbols.
+
+    A name that is free in the target stays; a taken one gets a suffix of the unit's digest,
+    so it is the same in every process. All references follow, those inside attributes too.
+    Afterwards `incoming` is empty.
+
+    Args:
+        incoming: A verified module in the target's context.
+        index: The scan of `incoming`.
+        target: Where to; unchanged when this raises.
+        unit: What to call the incoming module in errors and in the report.
+        digest: The unit's digest, the source of fresh names.
+
+    Raises:
+        LinkError: The attributes of the two modules contradict each other.
+
+    Source: the "conflict" case of LLVM's IRMover, without type merging.
+    """
+    added = attributes.merge(
+        incoming.operation, target.module.operation, unit=unit, widen=target.widen
+    )
+    names = _fresh_names(index, target, digest)
+    rewriter = ReferenceRewriter(names, target.module.context)
+    _rename(index, names, rewriter)
+    counts = _count_uses(index)
+    for op in index.ops:
+        target.module.body.append(op.operation)
+        if op.name is not None:
+            target.symbols.insert(op.operation)
+    for name, value in added.items():
+        symbols = ReferenceReader().read(value)
+        target.module.operation.attributes[name] = rewriter.rewrite(value, symbols)
+    return LinkReport(unit, digest, tuple(_report(op, names, counts) for op in index.by_name.values()))
+
+
+def _fresh_names(index: SymbolIndex, target: Target, digest: str) -> dict[str, str]:
+    """Old name to new name, for the symbols whose name is taken in the target."""
+    names: dict[str, str] = {}
+    chosen: set[str] = set()
+    for name in index.by_name:
+        if not target.is_taken(name):
+            continue
+        for suffix in _suffixes(digest):
+            fresh = f"{name}_{suffix}"
+            if fresh not in index.by_name and fresh not in chosen and not target.is_taken(fresh):
+                break
+        names[name] = fresh
+        chosen.add(fresh)
+    return names
+
+
+def _suffixes(digest: str) -> Iterator[str]:
+    for length in range(TAG_LENGTH, len(digest), TAG_LENGTH):
+        yield digest[:length]
+    number = 0
+    while True:
+        yield f"{digest}_{number}"
+        number += 1
+
+
+def _rename(
+    index: SymbolIndex, names: Mapping[str, str], rewriter: ReferenceRewriter
+) -> None:
+    for op in index.ops:
+        context = op.operation.context
+        for use in op.uses:
+            if any(symbol in names for symbol in use.symbols):
+                held = use.operation.attributes
+                held[use.attribute] = rewriter.rewrite(held[use.attribute], use.symbols)
+        if op.name is not None:
+            op.operation.attributes["sym_visibility"] = ir.StringAttr.get("private", context)
+            if op.name in names:
+                fresh = ir.StringAttr.get(names[op.name], context)
+                op.operation.attributes["sym_name"] = fresh
+
+
+def _count_uses(index: SymbolIndex) -> dict[str, int]:
+    counts = dict.fromkeys(index.by_name, 0)
+    for op in index.ops:
+        for (symbol, _), count in op.references.items():
+            if symbol in counts:
+                counts[symbol] += count
+    return counts
+
+
+def _report(op: TopLevelOp, names: Mapping[str, str], counts: Mapping[str, int]) -> LinkedSymbol:
+    assert op.name is not None
+    return LinkedSymbol(
+        old_name=op.name,
+        new_name=names.get(op.name, op.name),
+        why="renamed" if op.name in names else "kept",
+        kind=op.kind,
+        uses=counts[op.name],
+        is_public=not op.is_private,
+    )

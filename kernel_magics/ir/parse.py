@@ -1,0 +1,94 @@
+"""Text or bytes to a verified module; MLIR's diagnostics to errors with carets."""
+
+from collections.abc import Sequence
+
+import jax
+from jax.extend import mlir
+from jax.extend.mlir import ir
+
+from kernel_magics.errors import Diagnostic, FormatError, ParseError
+from kernel_magics.ir import formats
+from kernel_magics.ir.diagnostics import collect, excerpts
+from kernel_magics.ir.source import Source
+
+_OLD_TEXT = (
+    "MLIR text is not stable across versions; if an older or newer tool wrote it, "
+    "ask for a portable artifact (`.mlir.bc`), which is."
+)
+
+
+def parse(source: Source, context: ir.Context) -> ir.Module:
+    """Reads and verifies a program of any format that we take.
+
+    Args:
+        source: MLIR text, MLIR bytecode, or a StableHLO portable artifact.
+        context: The context that will own the module.
+
+    Returns:
+        A verified module; portable artifacts are upgraded to the StableHLO of this jaxlib.
+
+    Raises:
+        FormatError: The input is something else, or of a version that cannot be read here.
+        ParseError: MLIR refused it.
+    """
+    kind = formats.detect(source)
+    try:
+        module = ir.Module.parse(source.content, context)
+    except ir.MLIRError as error:
+        raise _refusal(source, kind, error) from error
+    return _upgrade(source, context) if kind == "portable" else module
+
+
+def _upgrade(source: Source, context: ir.Context) -> ir.Module:
+    """Turns an artifact's versioned ops into StableHLO.
+
+    Only for bytes that have been parsed before: jaxlib 0.12 ends the process when it
+    deserializes an artifact of a future version.
+    """
+    assert isinstance(source.content, bytes)
+    try:
+        return mlir.deserialize_portable_artifact(source.content, context)
+    except (jax.errors.JaxRuntimeError, ir.MLIRError, ValueError) as error:
+        problem = formats.version_problem(source.content)
+        what, advice = problem or (
+            "The portable artifact cannot be turned into StableHLO",
+            "Write the artifact again, for an older target version.",
+        )
+        raise FormatError(what, details=[str(error)], advice=advice) from error
+
+
+def _refusal(source: Source, kind: formats.Format, error: ir.MLIRError) -> Exception:
+    formats.refuse_lookalike(source, error)
+    diagnostics = collect(error, source)
+    if kind == "text":
+        return _text_refusal(source, diagnostics)
+    assert isinstance(source.content, bytes)
+    problem = formats.version_problem(source.content)
+    details = [diagnostic.message for diagnostic in diagnostics]
+    if problem:
+        return FormatError(problem[0], details=details, advice=problem[1])
+    what = f"The {len(source.content):,} bytes of bytecode cannot be read: {details[0]}"
+    return _parse_error(
+        what, diagnostics, "The file may be cut short or damaged: write or copy it again."
+    )
+
+
+def _text_refusal(source: Source, diagnostics: Sequence[Diagnostic]) -> ParseError:
+    first = diagnostics[0].message if diagnostics else "no reason was given"
+    more = f" (and {len(diagnostics) - 1} more)" if len(diagnostics) > 1 else ""
+    what = f"MLIR refused the {source.name}: {first}{more}"
+    return _parse_error(what, diagnostics, _advice(first))
+
+
+def _parse_error(what: str, diagnostics: Sequence[Diagnostic], advice: str) -> ParseError:
+    error = ParseError(what, where=excerpts(diagnostics), advice=advice)
+    error.diagnostics = tuple(diagnostics)
+    return error
+
+
+def _advice(message: str) -> str:
+    if message.startswith("unknown dialect"):
+        return "Only dialects that jaxlib knows are taken: lower the program to StableHLO first."
+    if message.startswith(("use of undeclared SSA", "redefinition of")):
+        return "Correct the name and run the cell again; nothing was changed."
+    return _OLD_TEXT
