@@ -1,6 +1,8 @@
 """Writes a function graph in the DOT language of Graphviz."""
 
-import graphviz
+from typing import Any
+
+import graphviz  # pyright: ignore[reportMissingTypeStubs]  # it ships none
 
 from kernel_magics.graph.model import CallEdge, CallGraph, FunctionNode
 from kernel_magics.graph.words import new_name, plural, shown_name, status_words, visible
@@ -13,7 +15,7 @@ def to_dot(graph: CallGraph) -> str:
     `{a|b}` and control characters are plain text. Custom calls have cut corners and dotted edges,
     declarations a dashed frame, composites an open diamond at the tail.
     """
-    dot = graphviz.Digraph(
+    dot: Any = graphviz.Digraph(
         graph_attr={"rankdir": "LR", "nodesep": "0.18", "ranksep": "0.78"},
         node_attr={"shape": "box", "fontname": "Helvetica", "fontsize": "11", "height": "0.6"},
         edge_attr={"fontname": "Helvetica", "fontsize": "11", "arrowsize": "0.8"},

@@ -9,8 +9,8 @@ from kernel_magics.graph.words import plural
 
 DEFAULT_LIMIT = 120
 # A column taller or a chain longer than this is a wall, not a picture: shares of the limit.
-_FAN_SHARE = 10
-_ROOT_SHARE = 4
+_FAN_SHARE = 20
+_ROOT_SHARE = 6
 _DEPTH_SHARE = 8
 _EDGES_PER_NODE = 4
 _MOST_STRIPES = 2

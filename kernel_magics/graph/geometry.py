@@ -20,6 +20,8 @@ class Problem:
     widths: Sequence[float]
     edges: Sequence[tuple[int, int]]
     """Without self loops."""
+    first_column: Sequence[int] = ()
+    """Nodes that stand at the very left: entries that nobody calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +66,22 @@ class Drawing:
 
     boxes: tuple[Box, ...]
     splines: tuple[Spline, ...]
+
+
+def adjacent_curve(tail: Box, head: Box, bow: float = 0.0) -> Spline:
+    """Returns the curve between columns side by side: level at both ends, in the empty gap.
+
+    Args:
+        tail: The caller.
+        head: The callee.
+        bow: How far the middle is pushed down, to tell several edges of one pair apart.
+    """
+    (x, y), tip = tail.right, head.left
+    base = (tip[0] - ARROW_LENGTH, tip[1])
+    middle = (x + base[0]) / 2
+    return Spline(((x, y), (middle, y + bow), (middle, base[1] + bow), base), tip)
+
+
+def is_adjacent(tail: Box, head: Box) -> bool:
+    """True if `head` stands in the column right of `tail`, so that nothing lies between them."""
+    return 0 < head.x - tail.right[0] < 1.5 * COLUMN_GAP

@@ -92,9 +92,11 @@ def lay_out(
     core = [name for name in nodes if name in joined]
     number = {name: index for index, name in enumerate(core)}
     between = [edge for edge in edges if edge.caller != edge.callee]
+    called = {edge.callee for edge in between}
     problem = Problem(
         [wanted[name] for name in core],
         [(number[edge.caller], number[edge.callee]) for edge in between],
+        [number[name] for name in core if nodes[name].is_entry and name not in called],
     )
     drawing, used = _draw(problem, engine, time_limit_s)
     boxes = dict(zip(core, drawing.boxes, strict=True))

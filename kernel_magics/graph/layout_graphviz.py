@@ -7,7 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from kernel_magics.graph.geometry import (
     Point,
     Problem,
     Spline,
+    adjacent_curve,
+    is_adjacent,
 )
 
 _POINTS_PER_INCH = 72
@@ -73,6 +75,9 @@ def _dot_text(problem: Problem, widths: Sequence[float], splines: str) -> str:
         "edge [tailport=e, headport=w, arrowsize=0.8];",
     ]
     lines += [f"n{index} [width={_inches(width)}];" for index, width in enumerate(widths)]
+    # Without this, an entry that calls only what is far right would stand in the middle.
+    first = " ".join(f"n{index};" for index in problem.first_column)
+    lines.append(f"{{ rank=min; {first} }}" if first else "")
     lines += [
         f'n{tail} -> n{head} [id="{index}"];' for index, (tail, head) in enumerate(problem.edges)
     ]
@@ -101,7 +106,9 @@ def _run(command: str, text: str, deadline: float) -> dict[str, Any]:
 
 def _centres(answer: dict[str, Any], count: int) -> list[Point]:
     try:
-        places = {item["name"]: _point(item["pos"]) for item in answer["objects"]}
+        # The group of the first column is an object too, and has no place.
+        nodes = (item for item in answer["objects"] if "pos" in item)
+        places = {item["name"]: _point(item["pos"]) for item in nodes}
         return [places[f"n{index}"] for index in range(count)]
     except (KeyError, TypeError, ValueError) as error:
         raise EngineFailedError(f"Graphviz placed no node: {error}") from error
@@ -120,7 +127,14 @@ def _read(answer: dict[str, Any], problem: Problem, widths: Sequence[float]) -> 
         for width, (x, y) in zip(widths, _centres(answer, len(widths)), strict=True)
     )
     curves = {int(item["id"]): _spline(item["pos"]) for item in answer.get("edges", [])}
-    return Drawing(boxes, tuple(curves[index] for index in range(len(problem.edges))))
+    pairs = Counter(problem.edges)
+    splines: list[Spline] = []
+    for index, pair in enumerate(problem.edges):
+        tail, head = boxes[pair[0]], boxes[pair[1]]
+        # Graphviz bends the edges of a wide fan across each other, though their way is free.
+        is_free = pairs[pair] == 1 and is_adjacent(tail, head)
+        splines.append(adjacent_curve(tail, head) if is_free else curves[index])
+    return Drawing(boxes, tuple(splines))
 
 
 def _spline(text: str) -> Spline:

@@ -1,6 +1,6 @@
 """Lays a graph out without any program: longest-path layers, ordered by their neighbours."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -14,6 +14,7 @@ from kernel_magics.graph.geometry import (
     Point,
     Problem,
     Spline,
+    adjacent_curve,
 )
 
 # A lane is the place that a long edge takes in a column it passes.
@@ -21,6 +22,7 @@ _LANE_HEIGHT = 4.0
 _MOST_LANES = 5_000
 _SWEEPS = 4
 _STUB = 22.0
+_BOW = 14.0
 
 
 def lay_out_plainly(problem: Problem) -> Drawing:
@@ -34,21 +36,27 @@ def lay_out_plainly(problem: Problem) -> Drawing:
     layers = _longest_path(count, forward)
     paths = _with_lanes(layers, forward)
     columns = _ordered(layers, paths)
-    centres = _centres(columns, paths, count)
+    centres = _centres(columns, count)
     starts, widths = _column_extents(columns, problem.widths)
     boxes = tuple(
         Box(starts[layers[i]], centres[i] - NODE_HEIGHT / 2, widths[layers[i]])
         for i in range(count)
     )
     splines: list[Spline] = []
+    seen: Counter[tuple[int, int]] = Counter()
     for index, path in enumerate(paths):
         lanes = [
             ((starts[layers[lane]], centres[lane]), widths[layers[lane]]) for lane in path[1:-1]
         ]
         ends = boxes[path[0]], boxes[path[-1]]
-        splines.append(
-            _backward_curve(*ends, lanes) if index in backward else _forward_curve(*ends, lanes)
-        )
+        bow = _BOW * seen[path[0], path[-1]]
+        seen[path[0], path[-1]] += 1
+        if index in backward:
+            splines.append(_backward_curve(*ends, lanes))
+        elif lanes:
+            splines.append(_forward_curve(*ends, lanes))
+        else:
+            splines.append(adjacent_curve(*ends, bow))
     return Drawing(boxes, tuple(splines))
 
 
@@ -141,30 +149,16 @@ def _neighbours(
     return before, after
 
 
-def _centres(columns: list[list[int]], paths: list[list[int]], count: int) -> dict[int, float]:
-    """Heights at which nodes and lanes lie: near their neighbours, never over each other."""
-    before, after = _neighbours(paths)
+def _centres(columns: list[list[int]], count: int) -> dict[int, float]:
+    """Heights at which nodes and lanes lie: every column packed, all centred on one line."""
     centres: dict[int, float] = {}
     for column in columns:
-        _stack(column, dict.fromkeys(column, 0.0), centres, count)
-    for beside, order in ((before, columns), (after, columns[::-1]), (before, columns)):
-        for column in order:
-            wanted = {n: _mean([centres[m] for m in beside[n]], centres[n]) for n in column}
-            _stack(column, wanted, centres, count)
+        heights = [NODE_HEIGHT if node < count else _LANE_HEIGHT for node in column]
+        y = -(sum(heights) + ROW_GAP * (len(column) - 1)) / 2
+        for node, height in zip(column, heights, strict=True):
+            centres[node] = y + height / 2
+            y += height + ROW_GAP
     return centres
-
-
-def _stack(
-    column: list[int], wanted: dict[int, float], centres: dict[int, float], count: int
-) -> None:
-    lowest, offsets = float("-inf"), 0.0
-    for node in column:
-        half = (NODE_HEIGHT if node < count else _LANE_HEIGHT) / 2
-        centres[node] = max(wanted[node], lowest + ROW_GAP + half)
-        lowest = centres[node] + half
-        offsets += centres[node] - wanted[node]
-    for node in column:
-        centres[node] -= offsets / len(column)
 
 
 def _column_extents(

@@ -1,4 +1,4 @@
-"""How wide text is, without a browser: estimates that are never too small, and cutting to fit."""
+"""How wide text is, without a browser: estimates on the safe side, and cutting to fit."""
 
 import unicodedata
 
@@ -12,7 +12,7 @@ _LAST_LATIN = "\u024f"
 
 
 def cells(text: str) -> int:
-    """Returns how many character cells `text` takes in a code font; wide characters take two."""
+    """Returns how many cells of a terminal or a code font `text` takes; wide characters take 2."""
     if text.isascii():
         return len(text)
     return sum(_cell(character) for character in text)
@@ -61,11 +61,7 @@ def _cut_to(text: str, budget: int) -> str:
 def _cell(character: str) -> int:
     if unicodedata.category(character) in ("Mn", "Me"):
         return 0
-    # Letters of other scripts come from fallback fonts, whose letters are wider than a cell.
-    is_wide = unicodedata.east_asian_width(character) in "WF" or (
-        character > _LAST_LATIN and character.isalpha()
-    )
-    return 2 if is_wide else 1
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def _sans_advance(character: str) -> float:

@@ -6,7 +6,7 @@ from html import escape
 
 from kernel_magics.graph.fold import DEFAULT_LIMIT, Folded, fold
 from kernel_magics.graph.layout import Engine, Layout, lay_out
-from kernel_magics.graph.measure import cut_middle, mono_width, sans_width
+from kernel_magics.graph.measure import cut_middle, sans_width
 from kernel_magics.graph.model import CallGraph
 from kernel_magics.graph.svg_card import CardMaker, draw_card
 from kernel_magics.graph.svg_edges import draw_edges
@@ -34,7 +34,7 @@ from kernel_magics.graph.words import (
 )
 
 _PADDING = 16.0
-_LEAST_WIDTH = 480.0
+_LEAST_WIDTH = 400.0
 _LEGEND_LINE = 24.0
 _STATUS_LINE = 17.0
 _STATUS_SIZE = 11
@@ -74,16 +74,15 @@ def to_svg(graph: CallGraph, *, limit: int = DEFAULT_LIMIT, engine: Engine | Non
 
 
 def _frame(graph: CallGraph, folded: Folded, layout: Layout, picture: str) -> str:
-    heading_width = mono_width(_title(graph), 12) + 2 * _PADDING
+    heading_width = sans_width(_title(graph), 12, bold=True) + 2 * _PADDING
     content = max(layout.width + (_STACK_ROOM if folded.groups else 0), heading_width)
     width = max(_LEAST_WIDTH, content + 2 * _PADDING)
     heading, top = _heading(graph, width)
     below = top + layout.height + (_STACK_ROOM if folded.groups else 0) + 24
     status, height = _status(graph, folded, width, below)
-    x = (width - layout.width) / 2
     parts = [
         heading,
-        f'<g transform="translate({number(x)} {number(top)})">{picture}</g>',
+        f'<g transform="translate({number(_PADDING)} {number(top)})">{picture}</g>',
         status,
     ]
     return _document(graph, _description(graph, folded), width, height, "\n".join(parts))
@@ -102,7 +101,7 @@ def _document(graph: CallGraph, description: str, width: float, height: float, b
 
 
 def _empty(graph: CallGraph) -> str:
-    words = f"{_title(graph)} holds no function."
+    words = f"{_title(graph)}: this module holds no function."
     style = f'{SANS} font-size="12" fill="{SECOND}"'
     width = max(_LEAST_WIDTH, sans_width(words, 12) + 2 * _PADDING)
     return _document(graph, words, width, 48, text(_PADDING, 28, words, style))

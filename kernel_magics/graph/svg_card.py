@@ -7,7 +7,6 @@ from html import escape
 from kernel_magics.graph.fold import FoldedGroup
 from kernel_magics.graph.geometry import MAX_WIDTH, NODE_HEIGHT, Box
 from kernel_magics.graph.measure import (
-    cells,
     cut_middle,
     is_plain_script,
     mono_width,
@@ -141,6 +140,7 @@ class CardMaker:
 def draw_card(card: Card, box: Box) -> str:
     """Returns the SVG of one node at its place; text that is too long is cut in the middle."""
     ink = ERROR if card.node.status == "missing" else FOREGROUND
+    title_style = f'font-size="{NAME_SIZE}" {MEDIUM} fill="{FOREGROUND}"'
     quiet = card.facts.startswith(("kept", "declared only", "custom call")) or card.group
     name, rename = _cut_names(card, box.width)
     parts = [
@@ -148,9 +148,7 @@ def draw_card(card: Card, box: Box) -> str:
         _full_name(card, name, rename),
         _body(card, box.width),
         _entry_mark(card),
-        _code(
-            card.name_x, name, f'font-size="{NAME_SIZE}" {MEDIUM} fill="{FOREGROUND}"', NAME_SIZE
-        ),
+        _code(card.name_x, name, title_style, NAME_SIZE),
     ]
     if rename:
         x = card.name_x + mono_width(name, NAME_SIZE) + _RENAME_GAP
@@ -188,7 +186,7 @@ def _code(x: float, words: str, style: str, size: int) -> str:
     if is_plain_script(words):
         return text(x, 18.5, words, f"{MONO} {style}")
     # Letters of other scripts come from unknown fonts: their width is set, not guessed.
-    length = number(cells(words) * mono_width("x", size))
+    length = number(mono_width(words, size))
     fixed = f'textLength="{length}" lengthAdjust="spacingAndGlyphs"'
     return text(x, 18.5, words, f"{MONO} {style} {fixed}")
 

@@ -1,7 +1,8 @@
 """Draws the edges of the static picture, and their counts where they cover nothing."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 
 from kernel_magics.graph.geometry import Box, Point
 from kernel_magics.graph.layout import EdgePath, Layout
@@ -14,8 +15,13 @@ _HALF_ARROW = 3.3
 _DIAMOND = 6.0
 _TAIL_SHIFT = 11.0
 _CLEAR = 2.0
-_STEPS = 12
-_SIDES = (15.0, -6.0)
+_STEPS = 24
+_CROWD = 4
+_MOST_SIBLINGS = 16
+_COUNT_HEIGHT = 13.0
+# The count's upper edge, counted from the line it belongs to.
+_BELOW = 3.0
+_ABOVE = -16.0
 
 
 def draw_edges(layout: Layout) -> str:
@@ -70,45 +76,78 @@ def _diamond(path: EdgePath) -> str:
 
 
 def _counts(paths: Sequence[EdgePath], layout: Layout) -> str:
-    """Each count lies near its arrow; where that place is taken, further back along its edge."""
     taken = [placed.box for placed in layout.nodes]
-    tips = [Box(path.tip[0] - 10, path.tip[1] - 4, 10, 8) for path in paths]
-    taken += tips
+    taken += [Box(path.tip[0] - 10, path.tip[1] - 4, 10, 8) for path in paths]
+    arriving: defaultdict[str, list[EdgePath]] = defaultdict(list)
+    leaving: defaultdict[str, list[EdgePath]] = defaultdict(list)
+    for path in paths:
+        arriving[path.edge.callee].append(path)
+        leaving[path.edge.caller].append(path)
     drawn: list[str] = []
     for path in paths:
         if path.edge.count == 1:
             continue
         words = f"×{path.edge.count:,}"
         width = mono_width(words, COUNT_SIZE)
-        place = _free_place(path, width, taken, layout)
+        places = _places(path, width, arriving[path.edge.callee], leaving[path.edge.caller])
+        place = _free_place(places, taken, layout)
         taken.append(place)
-        style = f'stroke="{SURFACE}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
-        drawn.append(text(place.x, place.y + 11, words, style))
+        halo = f'stroke="{SURFACE}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
+        drawn.append(text(place.x, place.y + 11, words, halo))
     if not drawn:
         return ""
     style = f'{MONO} font-size="{COUNT_SIZE}" {MEDIUM} fill="{FOREGROUND}"'
     return f"<g {style}>{''.join(drawn)}</g>"
 
 
-def _free_place(path: EdgePath, width: float, taken: Sequence[Box], layout: Layout) -> Box:
-    places = list(_places(path, width))
-    inside = [
-        place
-        for place in places
-        if place.x >= 0 and place.y >= 0 and place.y + place.height <= layout.height
+def _places(
+    path: EdgePath, width: float, arriving: list[EdgePath], leaving: list[EdgePath]
+) -> list[Box]:
+    """Where a count may lie, best first: where it is clear to which edge it belongs."""
+    (tip_x, tip_y), (start_x, start_y) = path.tip, path.points[0]
+    if path.edge.caller == path.edge.callee:
+        return [Box(tip_x + 4, tip_y + 4, width, _COUNT_HEIGHT)]
+    # An edge from above leaves the corner below its tip free, and the other way round.
+    sides = (_BELOW, _ABOVE) if start_y <= tip_y else (_ABOVE, _BELOW)
+    at_tip = [Box(tip_x - 14 - width, tip_y + side, width, _COUNT_HEIGHT) for side in sides]
+    at_start = [Box(start_x + 9, start_y + side, width, _COUNT_HEIGHT) for side in sides[::-1]]
+    along = [
+        Box(x - width / 2, y - _COUNT_HEIGHT / 2, width, _COUNT_HEIGHT)
+        for x, y in reversed(_samples(path))
     ]
-    free = (place for place in inside if not any(_overlap(place, other) for other in taken))
-    return next(free, places[0])
+    if len(arriving) == 1:
+        return at_tip + along
+    if len(arriving) > _CROWD:
+        along.reverse()
+        if len(leaving) == 1:
+            return at_start + along
+    siblings = [other for other in (*arriving, *leaving) if other is not path]
+    if len(siblings) > _MOST_SIBLINGS:
+        return along
+    points = [point for other in siblings for point in _samples(other)]
+    clear = [box for box in along if not any(_holds(box, point) for point in points)]
+    return clear + along
 
 
-def _places(path: EdgePath, width: float) -> Iterator[Box]:
-    points = (*path.points, path.tip)
-    segments = [points[at : at + 4] for at in range(0, len(path.points) - 1, 3)]
-    for segment in reversed(segments):
-        for step in range(_STEPS):
-            x, y = _bezier(segment, 1 - step / _STEPS)
-            for side in _SIDES:
-                yield Box(x - width - 2, y + side - 11, width, 13)
+def _free_place(places: Sequence[Box], taken: Sequence[Box], layout: Layout) -> Box:
+    for place in places:
+        inside = place.x >= 0 and place.y >= 0 and place.y + place.height <= layout.height
+        if inside and not any(_overlap(place, other) for other in taken):
+            return place
+    return places[0]
+
+
+def _samples(path: EdgePath) -> list[Point]:
+    points = path.points
+    return [
+        _bezier(points[at : at + 4], step / _STEPS)
+        for at in range(0, len(points) - 1, 3)
+        for step in range(_STEPS)
+    ]
+
+
+def _holds(box: Box, point: Point) -> bool:
+    return box.x <= point[0] <= box.x + box.width and box.y <= point[1] <= box.y + box.height
 
 
 def _bezier(segment: Sequence[Point], t: float) -> Point:

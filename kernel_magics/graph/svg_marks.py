@@ -53,12 +53,11 @@ def chip(x: float, y: float, letter: str, colour: str) -> str:
     """Returns a unit's letter in its box."""
     width = chip_width(letter)
     fill = NEUTRAL_TINT if colour == LINE else tint(colour)
+    style = f'{SANS} font-size="11" {MEDIUM} fill="{FOREGROUND}" text-anchor="middle"'
     return (
         f'<rect x="{number(x + 0.5)}" y="{number(y + 0.5)}" width="{width - 1}" height="15" '
         f'rx="3" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
-        + text(
-            x + width / 2, y + 12, letter, f'{SANS} font-size="11" {MEDIUM} text-anchor="middle"'
-        )
+        + text(x + width / 2, y + 12, letter, style)
     )
 
 

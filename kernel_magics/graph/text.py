@@ -58,7 +58,7 @@ def to_text(graph: CallGraph, limit: int = DEFAULT_LIMIT) -> str:
     """
     head = [_header(graph)]
     if not graph.nodes:
-        return f"{_title(graph)} holds no function.\n"
+        return f"{_title(graph)}: this module holds no function.\n"
     if len(graph.unit_letters) > 1:
         head.append(_legend(graph))
     rows: list[_Row] = []

@@ -16,9 +16,10 @@ SHOWN = 8
 _UNKNOWN_DIALECT = re.compile(r"Dialect `([\w.]+)' not found|unregistered dialect")
 _UNKNOWN_OP = re.compile(r"custom op '([\w.]+)' is unknown")
 _AVAILABLE = re.compile(r"Available dialects: (.*?) \(\* corresponding|Available dialects: (.*?);")
-_QUOTED_OP = re.compile(r'"([a-z_]\w*)\.[\w.]+"')
+_QUOTED_OP = re.compile(r'"([a-z_]\w*)\.[\w.]+"\s*$')
+_DIALECT_BEFORE = re.compile(r"[!#]([a-z_]\w*)\.$")
+_DIALECT_HERE = re.compile(r"[!#]?([a-z_]\w*)")
 _PLACE = re.compile(r'"-":(\d+):(\d+)')
-_TYPE_OR_ATTRIBUTE = re.compile(r"[!#]\"?([a-z_]\w*)")
 
 
 def collect(error: ir.MLIRError, source: Source) -> list[Diagnostic]:
@@ -66,7 +67,7 @@ def _named(message: str, source: Source, line: int, column: int, notes: Any) -> 
     """Puts the field's words and close names where MLIR's message is about its own flags."""
     unknown = _UNKNOWN_DIALECT.search(message)
     if unknown:
-        dialect = unknown[1] or _dialect_before(source.line(line), column)
+        dialect = unknown[1] or _dialect_at(source.line(line), column)
         known = _available(notes)
         close = get_close_matches(dialect, known, 1)
         hint = f"; did you mean `{close[0]}`?" if close else ""
@@ -74,12 +75,15 @@ def _named(message: str, source: Source, line: int, column: int, notes: Any) -> 
     return message
 
 
-def _dialect_before(text: str, column: int) -> str:
-    """The dialect of the generic op, type or attribute that ends at or begins at `column`."""
-    head = text[: column - 1]
-    names = _QUOTED_OP.findall(head) or _TYPE_OR_ATTRIBUTE.findall(text[column - 1 :])
-    names = names or _TYPE_OR_ATTRIBUTE.findall(head)
-    return names[-1] if names else ""
+def _dialect_at(text: str, column: int) -> str:
+    """The dialect that an "unregistered dialect" complaint is about.
+
+    MLIR names the place behind an op's quoted name, behind the dialect of a type, and
+    before the `#` of an attribute.
+    """
+    head, tail = text[: column - 1], text[column - 1 :]
+    found = _QUOTED_OP.search(head) or _DIALECT_BEFORE.search(head) or _DIALECT_HERE.match(tail)
+    return found[1] if found else ""
 
 
 def _available(notes: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is this? MLIR text, bytecode, a portable artifact, or something that we do not take."""
+"""What is this? MLIR text, bytecode, or something that we do not take."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from kernel_magics import _jax_private
 from kernel_magics.errors import FormatError
 from kernel_magics.ir.source import Source
 
-Format = Literal["text", "bytecode", "portable"]
+Format = Literal["text", "bytecode"]
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _PORTABLE_PRODUCER = re.compile(rb"StableHLO_v(\d+)\.(\d+)\.(\d+)\0")
@@ -154,7 +154,7 @@ def version_problem(content: bytes) -> tuple[str, str] | None:
 
 def _detect_bytes(content: bytes) -> Format:
     if content.startswith(_BYTECODE_MAGIC):
-        return "portable" if portable_version(content) else "bytecode"
+        return "bytecode"
     if not content:
         raise FormatError("There are no bytes to read", advice="The file may be empty.")
     for magic, kind, advice in _BYTE_LOOKALIKES:

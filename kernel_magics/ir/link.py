@@ -15,6 +15,9 @@ Why = Literal["kept", "renamed", "reused", "bound"]
 TAG_LENGTH = 4
 """Hexadecimal digits of the unit's digest in a fresh name; more where they are taken."""
 
+# A function with this attribute is an entry by its dialect's rule, and does not verify otherwise.
+_MPMD_ENTRY = "topology"
+
 
 @dataclass(frozen=True, slots=True)
 class LinkedSymbol:
@@ -169,7 +172,8 @@ def _rename(
                 held = use.operation.attributes
                 held[use.attribute] = rewriter.rewrite(held[use.attribute], use.symbols)
         if op.name is not None:
-            op.operation.attributes["sym_visibility"] = ir.StringAttr.get("private", context)
+            if _MPMD_ENTRY not in op.operation.attributes:
+                op.operation.attributes["sym_visibility"] = ir.StringAttr.get("private", context)
             if op.name in names:
                 fresh = ir.StringAttr.get(names[op.name], context)
                 op.operation.attributes["sym_name"] = fresh

@@ -1,5 +1,6 @@
 """Text or bytes to a verified module; MLIR's diagnostics to errors with carets."""
 
+import io
 from collections.abc import Sequence
 
 import jax
@@ -36,25 +37,37 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         module = ir.Module.parse(source.content, context)
     except ir.MLIRError as error:
         raise _refusal(source, kind, error) from error
-    return _upgrade(source, context) if kind == "portable" else module
+    return _upgrade(module, source) if _is_versioned(module) else module
 
 
-def _upgrade(source: Source, context: ir.Context) -> ir.Module:
+def _is_versioned(module: ir.Module) -> bool:
+    """Whether it is a portable artifact: its ops say so; not every writer put it in the head."""
+    return any(view.operation.name.startswith("vhlo.") for view in module.body.operations)
+
+
+def _upgrade(module: ir.Module, source: Source) -> ir.Module:
     """Turns an artifact's versioned ops into StableHLO.
 
-    Only for bytes that have been parsed before: jaxlib 0.12 ends the process when it
-    deserializes an artifact of a future version.
+    Only for what has been parsed before: jaxlib 0.12 ends the process when it deserializes
+    an artifact of a future version.
     """
-    assert isinstance(source.content, bytes)
+    content = source.content if isinstance(source.content, bytes) else bytecode(module)
     try:
-        return mlir.deserialize_portable_artifact(source.content, context)
+        return mlir.deserialize_portable_artifact(content, module.context)
     except (jax.errors.JaxRuntimeError, ir.MLIRError, ValueError) as error:
-        problem = formats.version_problem(source.content)
+        problem = formats.version_problem(content)
         what, advice = problem or (
             "The portable artifact cannot be turned into StableHLO",
             "Write the artifact again, for an older target version.",
         )
         raise FormatError(what, details=[str(error)], advice=advice) from error
+
+
+def bytecode(module: ir.Module) -> bytes:
+    """A module as MLIR bytecode, locations included."""
+    buffer = io.BytesIO()
+    module.operation.write_bytecode(buffer)
+    return buffer.getvalue()
 
 
 def _refusal(source: Source, kind: formats.Format, error: ir.MLIRError) -> Exception:

@@ -1,6 +1,5 @@
 """Dynamic dimensions made static for given arguments, by StableHLO's own shape refinement."""
 
-import io
 from collections.abc import Sequence
 
 import jax
@@ -12,7 +11,7 @@ from kernel_magics.errors import SignatureError
 from kernel_magics.ir.closure import keep_reachable
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import MAIN
-from kernel_magics.ir.parse import parse
+from kernel_magics.ir.parse import bytecode, parse
 from kernel_magics.ir.preflight import preflight
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import scan
@@ -45,7 +44,7 @@ def refine(source: Source, entry: str, avals: Sequence[jax.core.ShapedArray]) ->
     try:
         with module.context:
             passmanager.PassManager.parse(pipeline).run(module.operation)
-        return mlir.refine_polymorphic_shapes(_bytecode(module))
+        return mlir.refine_polymorphic_shapes(bytecode(module))
     except (ir.MLIRError, ValueError, jax.errors.JaxRuntimeError) as error:
         given = ", ".join(map(aval_text, avals))
         raise SignatureError(
@@ -75,9 +74,3 @@ def _rename(module: ir.Module, table: ir.SymbolTable, old: str, new: str) -> Non
     operation = table[old]
     table.set_symbol_name(operation, new)
     table.replace_all_symbol_uses(old, new, module.operation)
-
-
-def _bytecode(module: ir.Module) -> bytes:
-    buffer = io.BytesIO()
-    module.operation.write_bytecode(buffer)
-    return buffer.getvalue()

@@ -130,7 +130,11 @@ def _read_attributes(
 ) -> None:
     attributes = operation.attributes
     for name in attributes:
-        attribute = attributes[name]
+        try:
+            attribute = attributes[name]
+        except TypeError:
+            # The binding has no class for constants of complex numbers and of small floats.
+            continue
         symbols = reader.read(attribute)
         if symbols:
             op.uses.append(Use(operation, name, symbols))
