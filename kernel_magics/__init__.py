@@ -3,7 +3,46 @@
 A cell of StableHLO becomes JAX functions; the functions of all cells live in one linked module.
 """
 
-from kernel_magics import errors
-from kernel_magics.call.function import HloFunction, hlo_call
+from typing import TYPE_CHECKING
 
-__all__ = ["HloFunction", "errors", "hlo_call"]
+from kernel_magics.call.function import HloFunction, hlo_call
+from kernel_magics.errors import KernelMagicsError
+from kernel_magics.graph.function_graph import FunctionGraph
+from kernel_magics.ir.link import LinkedSymbol, LinkReport
+from kernel_magics.sessions import Session
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__all__ = [
+    "FunctionGraph",
+    "HloFunction",
+    "KernelMagicsError",
+    "LinkReport",
+    "LinkedSymbol",
+    "Session",
+    "hlo_call",
+    "load",
+    "load_ipython_extension",
+    "session",
+    "unload_ipython_extension",
+]
+
+session = Session()
+"""The session of this kernel."""
+
+load = session.load
+
+
+def load_ipython_extension(shell: "InteractiveShell") -> None:
+    """Adds the magics to a shell: `%load_ext kernel_magics`."""
+    from kernel_magics.magics import load_magics  # noqa: PLC0415 - IPython is for those who have it
+
+    load_magics(shell)
+
+
+def unload_ipython_extension(shell: "InteractiveShell") -> None:
+    """Takes the magics out of a shell again: `%unload_ext kernel_magics`."""
+    from kernel_magics.magics import unload_magics  # noqa: PLC0415 - as above
+
+    unload_magics(shell)

@@ -8,7 +8,7 @@ import jax
 from kernel_magics import _jax_private
 from kernel_magics.call.primitive import call_program, compiled
 from kernel_magics.call.program import Program, read_program
-from kernel_magics.call.scalars import with_integers
+from kernel_magics.call.scalars import Run, with_integers
 from kernel_magics.errors import CompileError
 from kernel_magics.graph.functions import program_graph
 from kernel_magics.graph.function_graph import FunctionGraph
@@ -64,7 +64,8 @@ class HloFunction:
         self._report = report
         self.__name__ = name or program.entry
         self.__doc__ = f"The MLIR function `{program.signature}`."
-        self._run = with_integers(program.signature, compiled(program))
+        # A unit may define thousands of functions of which a handful is ever called.
+        self._run: Run = self._first_run
 
     def __call__(self, *args: Any) -> tuple[jax.Array, ...]:
         """Calls it.
@@ -86,6 +87,10 @@ class HloFunction:
             return self._run(*args)
         except jax.errors.JaxRuntimeError as error:
             raise compile_error(self._program, error) from error
+
+    def _first_run(self, *args: Any) -> tuple[jax.Array, ...]:
+        self._run = with_integers(self._program.signature, compiled(self._program))
+        return self._run(*args)
 
     @property
     def program(self) -> Program:

@@ -16,7 +16,13 @@ def to_dot(graph: CallGraph) -> str:
     declarations a dashed frame, composites an open diamond at the tail.
     """
     dot: Any = graphviz.Digraph(
-        graph_attr={"rankdir": "LR", "nodesep": "0.18", "ranksep": "0.78"},
+        graph_attr={
+            "rankdir": "LR",
+            "nodesep": "0.18",
+            "ranksep": "0.78",
+            "fontname": "Helvetica",
+            "fontsize": "12",
+        },
         node_attr={"shape": "box", "fontname": "Helvetica", "fontsize": "11", "height": "0.6"},
         edge_attr={"fontname": "Helvetica", "fontsize": "11", "arrowsize": "0.8"},
     )

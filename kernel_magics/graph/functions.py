@@ -73,7 +73,7 @@ def merge_graphs(graphs: Iterable[FunctionGraph], title: str) -> FunctionGraph:
             nodes[node.id] = node if known is None else _shared(known, node)
         for edge in graph.edges:
             edges.setdefault((edge.caller, edge.callee, edge.kind), edge.count)
-    return FunctionGraph(tuple(nodes.values()), _edges(edges), title, letters)
+    return FunctionGraph(tuple(map(_settled, nodes.values())), _edges(edges), title, letters)
 
 
 def _node(
@@ -102,6 +102,13 @@ def _shared(known: FunctionNode, other: FunctionNode) -> FunctionNode:
     units = tuple(dict.fromkeys((*known.units, *other.units)))
     status = known.status if known.kind == "custom_call" else "reused"
     return replace(known, units=units, status=status, is_entry=known.is_entry or other.is_entry)
+
+
+def _settled(node: FunctionNode) -> FunctionNode:
+    """Once the unit it was shared with is gone, a function is reused no more."""
+    if node.status != "reused" or node.reuse_count > 1:
+        return node
+    return replace(node, status="renamed" if node.merged_name != node.author_name else "kept")
 
 
 def _edges(counts: Mapping[tuple[str, str, EdgeKind], int]) -> tuple[CallEdge, ...]:

@@ -32,8 +32,8 @@ class _Step:
 
     node: FunctionNode
     edge: CallEdge | None
-    prefix: str
-    connector: str
+    lead: str
+    """The box characters left of the name."""
     seen: str
     """`_ABOVE`, `_CYCLE`, or nothing where the node is written in full."""
 
@@ -43,7 +43,8 @@ class _Row:
     letters: str
     left: str
     status: str
-    facts: str
+    ops: int | None = None
+    is_entry: bool = False
 
 
 def to_text(graph: CallGraph, limit: int = DEFAULT_LIMIT) -> str:
@@ -99,7 +100,8 @@ def _walk_from(
 ) -> Iterator[_Step]:
     path: set[str] = {root.id}
     written.add(root.id)
-    yield _Step(root, None, "", "", "")
+    yield _Step(root, None, "", "")
+    # The last number is how many calls of the caller are still to come.
     stack = [(root.id, "", iter(calls[root.id]), len(calls[root.id]))]
     while stack:
         caller, prefix, rest, count = stack.pop()
@@ -111,11 +113,12 @@ def _walk_from(
         callee = edge.callee
         seen = _CYCLE if callee in path else _ABOVE if callee in written else ""
         is_last = count == 1
-        yield _Step(nodes[callee], edge, prefix, "└─ " if is_last else "├─ ", seen)
+        lead = _lead(prefix, len(stack)) + ("└─ " if is_last else "├─ ")
+        yield _Step(nodes[callee], edge, lead, seen)
         if not seen:
             written.add(callee)
             path.add(callee)
-            deeper = _short_prefix(prefix + ("   " if is_last else "│  "))
+            deeper = (prefix + ("   " if is_last else "│  "))[-_MOST_PREFIX:]
             stack.append((callee, deeper, iter(calls[callee]), len(calls[callee])))
 
 
@@ -127,8 +130,12 @@ def _roots(graph: CallGraph, nodes: dict[str, FunctionNode]) -> list[str]:
     return [*entries, *uncalled, *nodes]
 
 
-def _short_prefix(prefix: str) -> str:
-    return prefix if len(prefix) <= _MOST_PREFIX else "⋯" + prefix[-_MOST_PREFIX + 3 :]
+def _lead(prefix: str, level: int) -> str:
+    """The lines left of a name; far down they are cut, and the level is named instead."""
+    if len(prefix) < _MOST_PREFIX:
+        return prefix
+    mark = f"⋯ level {level:,} "
+    return mark + prefix[len(mark) - len(prefix) :]
 
 
 def _row(step: _Step, graph: CallGraph) -> _Row:
@@ -137,11 +144,11 @@ def _row(step: _Step, graph: CallGraph) -> _Row:
     if step.edge is not None:
         name += f" ×{step.edge.count:,}" if step.edge.count > 1 else ""
         name += _EDGE_WORDS.get(step.edge.kind, "")
-    left = step.prefix + step.connector + name
-    letters = _letters(node, graph)
+    left, letters = step.lead + name, _letters(node, graph)
     if step.seen:
-        return _Row(letters, left, step.seen, "")
-    return _Row(letters, left, _status(node), _facts(node))
+        return _Row(letters, left, step.seen)
+    ops = node.op_count if node.kind == "function" else None
+    return _Row(letters, left, _status(node), ops, is_entry=node.is_entry)
 
 
 def _status(node: FunctionNode) -> str:
@@ -155,15 +162,6 @@ def _status(node: FunctionNode) -> str:
     return f"{words} → {cut_middle(renamed, _MOST_NAME)}"
 
 
-def _facts(node: FunctionNode) -> str:
-    facts = [f"{node.op_count:>5,} {'op' if node.op_count == 1 else 'ops'}"]
-    if node.kind != "function":
-        facts = []
-    if node.is_entry:
-        facts.append("entry")
-    return ", ".join(facts)
-
-
 def _letters(node: FunctionNode, graph: CallGraph) -> str:
     if len(graph.unit_letters) < 2:  # noqa: PLR2004  # one unit needs no letter
         return ""
@@ -175,13 +173,17 @@ def _letters(node: FunctionNode, graph: CallGraph) -> str:
 def _aligned(rows: list[_Row]) -> list[str]:
     letters = max((len(row.letters) for row in rows), default=0)
     left = min(_MOST_LEFT, max((cells(row.left) for row in rows), default=0))
-    status = min(_MOST_STATUS, max((len(row.status) for row in rows if row.facts), default=0))
+    counted = [row for row in rows if row.ops is not None]
+    status = min(_MOST_STATUS, max((len(row.status) for row in counted), default=0))
+    digits = max((len(f"{row.ops:,}") for row in counted), default=0)
     lines: list[str] = []
     for row in rows:
         first = f"{row.letters:<{letters}}  " if letters else ""
         # Padding by cells keeps the columns straight beside names of wide characters.
         padded = row.left + " " * (left - cells(row.left))
-        lines.append(f"{first}{padded}  {row.status:<{status}}  {row.facts}".rstrip())
+        ops = "" if row.ops is None else f"{row.ops:>{digits},} {'op' if row.ops == 1 else 'ops'}"
+        facts = ", ".join(fact for fact in (ops, "entry" if row.is_entry else "") if fact)
+        lines.append(f"{first}{padded}  {row.status:<{status}}  {facts}".rstrip())
     return lines
 
 

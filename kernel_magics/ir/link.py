@@ -6,7 +6,7 @@ from typing import Literal
 
 from jax.extend.mlir import ir
 
-from kernel_magics.ir import attributes
+from kernel_magics.ir.module_attributes import merge_attributes, read_attributes
 from kernel_magics.ir.references import ReferenceReader, ReferenceRewriter
 from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp
 
@@ -120,12 +120,16 @@ def link(
 
     Source: the "conflict" case of LLVM's IRMover, without type merging.
     """
-    added = attributes.merge(
-        incoming.operation, target.module.operation, unit=unit, widen=target.widen
+    added = merge_attributes(
+        read_attributes(incoming.operation),
+        read_attributes(target.module.operation),
+        unit=unit,
+        widen=target.widen,
     )
     names = _fresh_names(index, target, digest)
     rewriter = ReferenceRewriter(names, target.module.context)
-    _rename(index, names, rewriter)
+    rename(index, names, rewriter)
+    _hide(index)
     counts = _count_uses(index)
     for op in index.ops:
         target.module.body.append(op.operation)
@@ -162,21 +166,23 @@ def _suffixes(digest: str) -> Iterator[str]:
         number += 1
 
 
-def _rename(
-    index: SymbolIndex, names: Mapping[str, str], rewriter: ReferenceRewriter
-) -> None:
+def rename(index: SymbolIndex, names: Mapping[str, str], rewriter: ReferenceRewriter) -> None:
+    """Gives the symbols of a scanned module new names, in definitions and in all uses."""
     for op in index.ops:
-        context = op.operation.context
         for use in op.uses:
             if any(symbol in names for symbol in use.symbols):
                 held = use.operation.attributes
                 held[use.attribute] = rewriter.rewrite(held[use.attribute], use.symbols)
-        if op.name is not None:
-            if _MPMD_ENTRY not in op.operation.attributes:
-                op.operation.attributes["sym_visibility"] = ir.StringAttr.get("private", context)
-            if op.name in names:
-                fresh = ir.StringAttr.get(names[op.name], context)
-                op.operation.attributes["sym_name"] = fresh
+        if op.name in names:
+            fresh = ir.StringAttr.get(names[op.name], op.operation.context)
+            op.operation.attributes["sym_name"] = fresh
+
+
+def _hide(index: SymbolIndex) -> None:
+    for op in index.by_name.values():
+        attributes = op.operation.attributes
+        if _MPMD_ENTRY not in attributes:
+            attributes["sym_visibility"] = ir.StringAttr.get("private", op.operation.context)
 
 
 def _count_uses(index: SymbolIndex) -> dict[str, int]:

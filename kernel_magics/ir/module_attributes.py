@@ -30,15 +30,22 @@ without a rule must be equal where both have them."""
 
 _OWN = ("sym_name", "sym_visibility")
 
+Attributes = Mapping[str, ir.Attribute]
 
-def merge(
-    incoming: ir.Operation, target: ir.Operation, *, unit: str, widen: bool
+
+def read_attributes(operation: ir.Operation) -> Attributes:
+    """The attributes of a module op that say something about its content."""
+    return {name: operation.attributes[name] for name in operation.attributes if name not in _OWN}
+
+
+def merge_attributes(
+    incoming: Attributes, present: Attributes, *, unit: str, widen: bool
 ) -> dict[str, ir.Attribute]:
-    """What linking `incoming` would add to the attributes of `target`; changes nothing.
+    """What linking a module would add to the attributes of another; changes nothing.
 
     Args:
-        incoming: The module op whose content will move.
-        target: The module op that will hold it.
+        incoming: The attributes of the module whose content will move.
+        present: The attributes of the module that will hold it.
         unit: What to call the incoming module in an error.
         widen: Whether partition and replica counts of the target may grow; those of a
             program that JAX is lowering may not.
@@ -47,28 +54,26 @@ def merge(
         LinkError: Both say something else.
     """
     added: dict[str, ir.Attribute] = {}
-    for name in incoming.attributes:
-        if name in _OWN or RULES.get(name) == "entry":
+    for name, value in incoming.items():
+        rule, there = RULES.get(name), present.get(name)
+        if rule == "entry":
             continue
-        value = incoming.attributes[name]
-        present = target.attributes[name] if name in target.attributes else None
-        if RULES.get(name) == "count":
-            if not _count_fits(value, present, widen=widen):
-                raise _conflict(name, value, present, unit)
-            if present is None or str(present).startswith("1 "):
-                added[name] = value
-        elif present is None:
+        fits = _count_fits(value, there, widen=widen) if rule == "count" else there in (None, value)
+        if not fits:
+            raise _conflict(name, value, there, unit)
+        if there is None or (rule == "count" and _is_one(there)):
             added[name] = value
-        elif present != value:
-            raise _conflict(name, value, present, unit)
     return added
 
 
 def _count_fits(value: ir.Attribute, present: ir.Attribute | None, *, widen: bool) -> bool:
-    one = str(value).startswith("1 ")
-    if one or value == present:
+    if _is_one(value) or value == present:
         return True
-    return widen and (present is None or str(present).startswith("1 "))
+    return widen and (present is None or _is_one(present))
+
+
+def _is_one(count: ir.Attribute) -> bool:
+    return str(count).startswith("1 ")
 
 
 def _conflict(

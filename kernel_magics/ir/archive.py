@@ -1,0 +1,103 @@
+"""A linked module as one file: a StableHLO portable artifact that remembers its units."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import jax
+from jax.extend import mlir
+from jax.extend.mlir import ir
+
+from kernel_magics import _jax_private
+from kernel_magics.errors import LinkError, SessionError
+from kernel_magics.ir.link import LinkedSymbol, LinkReport, rename
+from kernel_magics.ir.parse import bytecode, parse
+from kernel_magics.ir.references import ReferenceRewriter
+from kernel_magics.ir.source import Source
+from kernel_magics.ir.symbols import scan
+
+ATTRIBUTE = "kernel_magics.units"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedUnit:
+    """What a file remembers of one unit."""
+
+    name: str
+    entry: str | None
+    """The author's name of the function it is called by."""
+    serial: int
+    report: LinkReport
+
+
+def write(module: ir.Module, units: Sequence[ArchivedUnit]) -> bytes:
+    """A module and its units as a portable artifact of this jaxlib's StableHLO version.
+
+    Any StableHLO tool reads it; the units are one string attribute on the module.
+
+    Raises:
+        LinkError: It holds ops that have no portable form.
+    """
+    record = json.dumps({"version": VERSION, "units": [asdict(unit) for unit in units]})
+    attributes = module.operation.attributes
+    attributes[ATTRIBUTE] = ir.StringAttr.get(record, module.context)
+    target = _jax_private.stablehlo_versions()[1]
+    try:
+        return mlir.serialize_portable_artifact(module, target, True)
+    except (ValueError, jax.errors.JaxRuntimeError, ir.MLIRError) as error:
+        raise LinkError(
+            "The module cannot be written as a portable artifact",
+            details=[str(error)],
+            advice="Drop the units that use dialects other than StableHLO, CHLO and Shardy.",
+        ) from error
+    finally:
+        del attributes[ATTRIBUTE]
+
+
+def read(source: Source, context: ir.Context) -> tuple[ir.Module, list[ArchivedUnit]]:
+    """The module of a file and the units it remembers.
+
+    Raises:
+        SourceError: The bytes are no program.
+        SessionError: They are one, but no saved session.
+    """
+    module = parse(source, context)
+    attributes = module.operation.attributes
+    if ATTRIBUTE not in attributes:
+        raise SessionError(
+            f"`{source.name}` is a program, but not a saved session",
+            advice="Use `load` for programs.",
+        )
+    text = attributes[ATTRIBUTE]
+    assert isinstance(text, ir.StringAttr)
+    record = json.loads(text.value)
+    if record["version"] != VERSION:
+        raise SessionError(
+            f"`{source.name}` was saved in form {record['version']}; form {VERSION} is read",
+            advice="Install the version of Kernel Magics that saved it.",
+        )
+    del attributes[ATTRIBUTE]
+    return module, [_unit(fields) for fields in record["units"]]
+
+
+def extract(module: ir.Module, report: LinkReport) -> bytes:
+    """One unit taken out of the linked module, under its author's names, as MLIR bytecode."""
+    table = ir.SymbolTable(module.operation)
+    part = ir.Module.create(ir.Location.unknown(module.context))
+    point = ir.InsertionPoint(part.body)
+    for symbol in report.symbols:
+        copy = table[symbol.new_name].operation.clone(point)
+        visibility = "public" if symbol.is_public else "private"
+        copy.attributes["sym_visibility"] = ir.StringAttr.get(visibility, module.context)
+    names: Mapping[str, str] = {new: old for old, new in report.renamed.items()}
+    rename(scan(part), names, ReferenceRewriter(names, module.context))
+    return bytecode(part)
+
+
+def _unit(fields: dict[str, Any]) -> ArchivedUnit:
+    report = fields["report"]
+    symbols = tuple(LinkedSymbol(**symbol) for symbol in report.pop("symbols"))
+    report = LinkReport(symbols=symbols, **report)
+    return ArchivedUnit(fields["name"], fields["entry"], fields["serial"], report)
