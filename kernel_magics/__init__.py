@@ -38,7 +38,7 @@ def load_ipython_extension(shell: "InteractiveShell") -> None:
     """Adds the magics to a shell: `%load_ext kernel_magics`."""
     from kernel_magics.magics import load_magics  # noqa: PLC0415 - IPython is for those who have it
 
-    load_magics(shell)
+    load_magics(shell, session)
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:

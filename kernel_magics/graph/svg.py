@@ -66,26 +66,32 @@ def to_svg(graph: CallGraph, *, limit: int = DEFAULT_LIMIT, engine: Engine | Non
         calls[edge.callee] += edge.count
     groups = {group.node_id: group for group in folded.groups}
     maker = CardMaker(graph.unit_letters, groups, calls.__getitem__)
-    cards = {node.id: maker.card(node) for node in folded.graph.nodes}
+    cards = {node.id: maker.card(node) for node in reversed(folded.graph.nodes)}
     widths = {name: card.wanted_width for name, card in cards.items()}
     layout = lay_out(folded.graph, widths, engine)
     nodes = "".join(draw_card(cards[placed.node.id], placed.box) for placed in layout.nodes)
-    return _frame(graph, folded, layout, draw_edges(layout) + nodes)
+    edges, counts_left_out = draw_edges(layout)
+    left_out = _left_out(folded)
+    if counts_left_out:
+        left_out.append(f"no room for {plural(counts_left_out, 'count')}")
+    return _frame(graph, folded, layout, edges + nodes, left_out)
 
 
-def _frame(graph: CallGraph, folded: Folded, layout: Layout, picture: str) -> str:
+def _frame(
+    graph: CallGraph, folded: Folded, layout: Layout, picture: str, left_out: list[str]
+) -> str:
     heading_width = sans_width(_title(graph), 12, bold=True) + 2 * _PADDING
     content = max(layout.width + (_STACK_ROOM if folded.groups else 0), heading_width)
     width = max(_LEAST_WIDTH, content + 2 * _PADDING)
     heading, top = _heading(graph, width)
     below = top + layout.height + (_STACK_ROOM if folded.groups else 0) + 24
-    status, height = _status(graph, folded, width, below)
+    status, height = _status(graph, folded.graph, left_out, width, below)
     parts = [
         heading,
         f'<g transform="translate({number(_PADDING)} {number(top)})">{picture}</g>',
         status,
     ]
-    return _document(graph, _description(graph, folded), width, height, "\n".join(parts))
+    return _document(graph, _description(graph, left_out), width, height, "\n".join(parts))
 
 
 def _document(graph: CallGraph, description: str, width: float, height: float, body: str) -> str:
@@ -136,7 +142,9 @@ def _heading(graph: CallGraph, width: float) -> tuple[str, float]:
     return "\n".join(parts), y + 24
 
 
-def _status(graph: CallGraph, folded: Folded, width: float, y: float) -> tuple[str, float]:
+def _status(
+    graph: CallGraph, drawn_graph: CallGraph, left_out: list[str], width: float, y: float
+) -> tuple[str, float]:
     """The counts and what is folded, then what the signs mean; returns where the picture ends."""
     counts = graph.counts
     phrases: list[Phrase] = [
@@ -146,9 +154,9 @@ def _status(graph: CallGraph, folded: Folded, width: float, y: float) -> tuple[s
         names = [shown_name(node) for node in graph.nodes if node.status == "missing"]
         listed = joined_names([cut_middle(name, _UNIT_CELLS) for name in names], 3)
         phrases.append((f"{counts['missing']:,} missing: {listed}", ERROR))
-    phrases += [(words, FOREGROUND) for words in _left_out(folded)]
+    phrases += [(words, FOREGROUND) for words in left_out]
     lines = _wrapped(phrases, width - 2 * _PADDING, " · ")
-    signs: list[Phrase] = [(words, SECOND) for words in _signs(folded.graph)]
+    signs: list[Phrase] = [(words, SECOND) for words in _signs(drawn_graph)]
     lines += _wrapped(signs, width - 2 * _PADDING, "  ")
     drawn: list[str] = []
     for line in lines:
@@ -200,7 +208,7 @@ def _wrapped(phrases: Sequence[Phrase], width: float, separator: str) -> list[li
     return lines
 
 
-def _description(graph: CallGraph, folded: Folded) -> str:
+def _description(graph: CallGraph, left_out: list[str]) -> str:
     units = [visible(unit) for unit in graph.unit_letters]
     sentences = [", ".join(count_phrases(graph.counts, len(units)))]
     if units:
@@ -212,7 +220,7 @@ def _description(graph: CallGraph, folded: Folded) -> str:
         names = [shown_name(node) for node in graph.nodes if node.status == status]
         if names:
             sentences.append(f"{status.capitalize()}: {joined_names(names)}")
-    sentences += _left_out(folded)
+    sentences += left_out
     return "".join(f"{sentence}. " for sentence in sentences).rstrip()
 
 

@@ -19,19 +19,22 @@ _STEPS = 24
 _CROWD = 4
 _MOST_SIBLINGS = 16
 _COUNT_HEIGHT = 13.0
+# How far a count may stand out of the layout; the picture's padding is wider.
+_MARGIN = 10.0
 # The count's upper edge, counted from the line it belongs to.
 _BELOW = 3.0
 _ABOVE = -16.0
 
 
-def draw_edges(layout: Layout) -> str:
-    """Returns the SVG of all edges: curves first, then their counts on top."""
+def draw_edges(layout: Layout) -> tuple[str, int]:
+    """Returns the SVG of all edges, and how many counts found no place that is free."""
     paths = [_leaving_apart(path) for path in layout.edges]
     curves = "".join(_curve(path) for path in paths)
     group = f'<g fill="none" stroke="{LINE}" stroke-width="1.25">{curves}</g>'
     tips = "".join(_arrow(path) for path in paths)
     diamonds = "".join(_diamond(path) for path in paths if path.edge.kind == "composite")
-    return group + f'<path d="{tips}" fill="{LINE}"/>' + diamonds + _counts(paths, layout)
+    counts, left_out = _counts(paths, layout)
+    return group + f'<path d="{tips}" fill="{LINE}"/>' + diamonds + counts, left_out
 
 
 def dashes(kind: EdgeKind) -> str:
@@ -75,7 +78,7 @@ def _diamond(path: EdgePath) -> str:
     return f'<path d="{outline}" fill="{SURFACE}" stroke="{LINE}" stroke-width="1.25"/>'
 
 
-def _counts(paths: Sequence[EdgePath], layout: Layout) -> str:
+def _counts(paths: Sequence[EdgePath], layout: Layout) -> tuple[str, int]:
     taken = [placed.box for placed in layout.nodes]
     taken += [Box(path.tip[0] - 10, path.tip[1] - 4, 10, 8) for path in paths]
     arriving: defaultdict[str, list[EdgePath]] = defaultdict(list)
@@ -84,6 +87,7 @@ def _counts(paths: Sequence[EdgePath], layout: Layout) -> str:
         arriving[path.edge.callee].append(path)
         leaving[path.edge.caller].append(path)
     drawn: list[str] = []
+    left_out = 0
     for path in paths:
         if path.edge.count == 1:
             continue
@@ -91,13 +95,14 @@ def _counts(paths: Sequence[EdgePath], layout: Layout) -> str:
         width = mono_width(words, COUNT_SIZE)
         places = _places(path, width, arriving[path.edge.callee], leaving[path.edge.caller])
         place = _free_place(places, taken, layout)
+        if place is None:
+            left_out += 1
+            continue
         taken.append(place)
         halo = f'stroke="{SURFACE}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
         drawn.append(text(place.x, place.y + 11, words, halo))
-    if not drawn:
-        return ""
     style = f'{MONO} font-size="{COUNT_SIZE}" {MEDIUM} fill="{FOREGROUND}"'
-    return f"<g {style}>{''.join(drawn)}</g>"
+    return f"<g {style}>{''.join(drawn)}</g>" if drawn else "", left_out
 
 
 def _places(
@@ -106,7 +111,8 @@ def _places(
     """Where a count may lie, best first: where it is clear to which edge it belongs."""
     (tip_x, tip_y), (start_x, start_y) = path.tip, path.points[0]
     if path.edge.caller == path.edge.callee:
-        return [Box(tip_x + 4, tip_y + 4, width, _COUNT_HEIGHT)]
+        corners = (tip_y + 4, start_y - 17)
+        return [Box(tip_x + 4, y, width, _COUNT_HEIGHT) for y in corners]
     # An edge from above leaves the corner below its tip free, and the other way round.
     sides = (_BELOW, _ABOVE) if start_y <= tip_y else (_ABOVE, _BELOW)
     at_tip = [Box(tip_x - 14 - width, tip_y + side, width, _COUNT_HEIGHT) for side in sides]
@@ -129,12 +135,16 @@ def _places(
     return clear + along
 
 
-def _free_place(places: Sequence[Box], taken: Sequence[Box], layout: Layout) -> Box:
+def _free_place(places: Sequence[Box], taken: Sequence[Box], layout: Layout) -> Box | None:
     for place in places:
-        inside = place.x >= 0 and place.y >= 0 and place.y + place.height <= layout.height
+        inside = (
+            place.x >= -_MARGIN
+            and place.y >= -_MARGIN
+            and place.y + place.height <= layout.height + _MARGIN
+        )
         if inside and not any(_overlap(place, other) for other in taken):
             return place
-    return places[0]
+    return None
 
 
 def _samples(path: EdgePath) -> list[Point]:

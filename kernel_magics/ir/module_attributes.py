@@ -58,7 +58,10 @@ def merge_attributes(
         rule, there = RULES.get(name), present.get(name)
         if rule == "entry":
             continue
-        fits = _count_fits(value, there, widen=widen) if rule == "count" else there in (None, value)
+        if rule == "count":
+            fits = _count_fits(value, there, widen=widen)
+        else:
+            fits = there is None or value == there
         if not fits:
             raise _conflict(name, value, there, unit)
         if there is None or (rule == "count" and _is_one(there)):
@@ -67,9 +70,11 @@ def merge_attributes(
 
 
 def _count_fits(value: ir.Attribute, present: ir.Attribute | None, *, widen: bool) -> bool:
-    if _is_one(value) or value == present:
+    if _is_one(value):
         return True
-    return widen and (present is None or _is_one(present))
+    if present is None:
+        return widen
+    return value == present or (widen and _is_one(present))
 
 
 def _is_one(count: ir.Attribute) -> bool:

@@ -1,0 +1,1 @@
+"""Compiles, while the user may interrupt, and tells what they cost."""

@@ -1,0 +1,29 @@
+"""`%%hlo` and `%hlo`: the only part that knows IPython."""
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import no_var_expand
+
+from kernel_magics.magics.cell import HloCell
+from kernel_magics.magics.line import HloLine
+from kernel_magics.sessions import Session
+
+_EVENT = "pre_run_cell"
+
+
+def load_magics(shell: InteractiveShell, session: Session) -> None:
+    """Registers the magics; loading twice leaves one of each."""
+    unload_magics(shell)
+    cell, line = HloCell(shell, session), HloLine(shell, session)
+    shell.events.register(_EVENT, cell.remember)
+    # Neither line nor body may be touched: `{x}` and `$x` are text of the program.
+    shell.register_magic_function(no_var_expand(cell), "cell", "hlo")
+    shell.register_magic_function(no_var_expand(line), "line", "hlo")
+
+
+def unload_magics(shell: InteractiveShell) -> None:
+    """Takes the magics and their hook out again."""
+    magics = shell.magics_manager.magics
+    cell = magics["cell"].pop("hlo", None)
+    magics["line"].pop("hlo", None)
+    if isinstance(cell, HloCell):
+        shell.events.unregister(_EVENT, cell.remember)

@@ -1,0 +1,101 @@
+"""Words on a magic's line: parsed without ending the kernel, and never expanded."""
+
+import argparse
+import keyword
+import shlex
+from typing import NoReturn
+
+from kernel_magics.errors import UsageError
+
+
+class HelpShown(Exception):  # noqa: N818 - no error: the user asked
+    """The help was printed; there is nothing else to do."""
+
+
+class MagicParser(argparse.ArgumentParser):
+    """An argument parser that raises where others exit."""
+
+    def parse_line(self, line: str) -> argparse.Namespace:
+        """Parses a magic's line; `#` begins a comment.
+
+        Raises:
+            UsageError: A word that is not understood, named.
+            HelpShown: `--help` was asked for, and printed.
+        """
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as error:
+            raise UsageError(
+                f"The line of `{self.prog}` cannot be read: {error}",
+                details=[f"line: {line}"],
+                advice="Close the quotation mark.",
+            ) from error
+        return self.parse_args(words)
+
+    def error(self, message: str) -> NoReturn:
+        """Raises; called by argparse."""
+        raise UsageError(
+            f"`{self.prog}`: {message}",
+            details=self.format_usage().strip().split("\n"),
+            advice=f"`{self.prog.split()[0]} --help` explains the options.",
+        )
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """Called by argparse after it has printed the help."""
+        del status, message
+        raise HelpShown
+
+
+def python_name(word: str) -> str:
+    """A word that can be bound as a Python variable.
+
+    Raises:
+        argparse.ArgumentTypeError: It is no identifier, or a keyword.
+    """
+    if not word.isidentifier() or keyword.iskeyword(word):
+        raise argparse.ArgumentTypeError(
+            f"{word!r} cannot be a name here: letters, digits and underscores make one. "
+            "Nothing on this line is expanded."
+        )
+    return word
+
+
+def cell_parser() -> MagicParser:
+    """The parser of `%%hlo`."""
+    parser = MagicParser(
+        prog="%%hlo",
+        description="Link the program of this cell into the session, bind its public functions, "
+        "show the merged graph, compile the entry.",
+    )
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", type=python_name, help="name of this unit and its entry"
+    )
+    parser.add_argument("--func", metavar="FUNC", help="the entry; else @main or the only public one")
+    parser.add_argument(
+        "--show",
+        choices=("graph", "text", "symbols", "nothing"),
+        default="graph",
+        help="what the cell shows (default: graph)",
+    )
+    parser.add_argument("--no-compile", action="store_true", help="link and show, compile when called")
+    return parser
+
+
+def line_parser() -> MagicParser:
+    """The parser of `%hlo`."""
+    parser = MagicParser(prog="%hlo", description="Look at the session and change it.")
+    parts = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=MagicParser)
+    parts.add_parser("module", help="the session module as MLIR text")
+    parts.add_parser("functions", help="what can be called, and where it came from")
+    parts.add_parser("graph", help="the merged graph of all functions")
+    load = parts.add_parser("load", help="link a file: text, bytecode or portable artifact")
+    load.add_argument("file", metavar="FILE")
+    load.add_argument("name", metavar="NAME", nargs="?", type=python_name)
+    save = parts.add_parser("save", help="write the session as a portable artifact")
+    save.add_argument("file", metavar="FILE")
+    restore = parts.add_parser("restore", help="bring back a saved session")
+    restore.add_argument("file", metavar="FILE")
+    drop = parts.add_parser("drop", help="take a unit out of the session")
+    drop.add_argument("name", metavar="NAME", nargs="+")
+    parts.add_parser("reset", help="forget all units")
+    return parser

@@ -1,0 +1,122 @@
+"""`%%hlo`: from the text of a cell to functions in the user's namespace."""
+
+import argparse
+import time
+from typing import Any
+
+import jax
+from IPython.core.interactiveshell import InteractiveShell
+
+from kernel_magics.call.function import HloFunction, compile_error
+from kernel_magics.compile.background import Job
+from kernel_magics.compile.cost import read_cost
+from kernel_magics.errors import CompileInterrupted
+from kernel_magics.ir.arguments import check_callable
+from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
+from kernel_magics.ir.preflight import preflight
+from kernel_magics.ir.signature import Signature, read_signature
+from kernel_magics.ir.source import Source
+from kernel_magics.ir.unit import ParsedUnit
+from kernel_magics.magics.arguments import HelpShown, cell_parser
+from kernel_magics.magics.binding import bind
+from kernel_magics.magics.display import CellView, GraphView, TextView
+from kernel_magics.sessions import Session, SessionUnit
+
+ELIDED = 16
+"""Constants of more elements than this are shortened in what a cell shows."""
+
+
+class HloCell:
+    """The `%%hlo` magic of one shell."""
+
+    __name__ = "hlo"
+
+    def __init__(self, shell: InteractiveShell, session: Session) -> None:
+        self._shell = shell
+        self._session = session
+        self._raw_cell = ""
+        self._cell_id = ""
+
+    def remember(self, info: Any) -> None:
+        """Notes the cell that is about to run: its text before IPython took the magic off."""
+        self._raw_cell = info.raw_cell or ""
+        self._cell_id = info.cell_id or ""
+
+    def __call__(self, line: str, cell: str) -> CellView | None:
+        """Links the program of the cell, binds its functions, shows the graph, compiles.
+
+        `%%hlo --help` lists the options.
+        """
+        try:
+            options = cell_parser().parse_line(line)
+        except HelpShown:
+            return None
+        read = self._session.read(self._source(cell))
+        entry = _entry(read, options)
+        if entry is not None and not options.no_compile:
+            # Before anything changes: a cell that cannot be compiled leaves no trace.
+            check_callable(entry, read.source)
+            preflight(read.index, entry.name, read.source)
+        name = options.name or self._session.next_name(self._cell_id)
+        unit = self._session.add(read, name, entry=entry.name if entry else None)
+        note = bind(self._shell, unit)
+        view = CellView(self._shell, self._content(unit, options, note), unit.report)
+        view.show()
+        if not options.no_compile and unit.entry is not None:
+            view.complete(_compile(unit.functions[unit.entry]))
+        return view
+
+    def _source(self, cell: str) -> Source:
+        """The body with the line at which it begins in the cell, blank lines in front included."""
+        before, found, _ = self._raw_cell.rpartition(cell.rstrip())
+        first_line = before.count("\n") + 1 if found and before.lstrip().startswith("%%") else 2
+        return Source(cell, "cell", first_line)
+
+    def _content(
+        self, unit: SessionUnit, options: argparse.Namespace, note: str
+    ) -> GraphView | TextView | None:
+        if options.show == "graph":
+            return GraphView(self._session.graph(), note)
+        if options.show == "text":
+            return TextView(self._session.module_text(elide=ELIDED), note)
+        if options.show == "symbols":
+            return TextView(str(unit.report), note)
+        return None
+
+
+def _entry(unit: ParsedUnit, options: argparse.Namespace) -> Signature | None:
+    """The entry's signature; None for a cell that just defines several functions."""
+    if options.func:
+        op = named_entry(unit.index, options.func, unit.source)
+    else:
+        op = default_entry(unit.index)
+    if op is None and options.name and unit.index.public_functions():
+        raise ambiguous(unit.index, unit.source)
+    return read_signature(op, unit.source) if op is not None else None
+
+
+def _compile(function: HloFunction) -> str:
+    """Compiles for the default device; says what it took.
+
+    Raises:
+        CompileError: XLA refused the program.
+        CompileInterrupted: The user did not want to wait.
+    """
+    signature = function.signature
+    if signature.is_dynamic:
+        return f"`@{signature.name}` has dynamic dimensions: it is compiled when it is called"
+    shapes = [jax.ShapeDtypeStruct(a.type.shape or (), a.type.dtype) for a in signature.arguments]
+    lowered = function.lower(*shapes)
+    began = time.perf_counter()
+    try:
+        compiled = Job(lowered.compile).wait()
+    except jax.errors.JaxRuntimeError as error:
+        raise compile_error(function.program, error) from error
+    except KeyboardInterrupt:
+        # No chain: the interrupt is what the user did, not what went wrong.
+        raise CompileInterrupted(
+            f"Interrupted: the compile of `@{signature.name}` goes on in the background",
+            details=["The functions of this cell are linked and bound."],
+            advice="A call waits for its own compile; run the cell again to see what it costs.",
+        ) from None
+    return str(read_cost(compiled, jax.default_backend(), time.perf_counter() - began))

@@ -1,0 +1,81 @@
+"""What a cell shows: a picture, and the same in words for terminals and saved notebooks."""
+
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import DisplayHandle, display
+
+from kernel_magics.graph.function_graph import FunctionGraph
+from kernel_magics.ir.link import LinkReport
+
+
+class GraphView:
+    """The merged function graph, as SVG and as an outline."""
+
+    def __init__(self, graph: FunctionGraph, note: str = "") -> None:
+        self.graph = graph
+        self.note = note
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, [self.graph.to_text().rstrip(), self.note]))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "image/svg+xml": self.graph.to_svg(note=self.note)}
+
+
+class TextView:
+    """Text as it stands, such as a module or a table of symbols."""
+
+    def __init__(self, text: str, note: str = "") -> None:
+        self.text = text
+        self.note = note
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, [self.text.rstrip(), self.note]))
+
+
+class CellView:
+    """The display of one `%%hlo` cell: there at once, completed when the compile is done.
+
+    It is the value of the cell, too. As it has been shown before the cell ends, it does not
+    show itself a second time then.
+    """
+
+    def __init__(
+        self, shell: InteractiveShell, content: GraphView | TextView | None, report: LinkReport
+    ) -> None:
+        self.content = content
+        self.link_report = report
+        self._in_terminal = not hasattr(shell, "kernel")
+        self._handle: DisplayHandle | None = None
+        self._shows_itself = True
+
+    def show(self) -> None:
+        """Shows the content, before anything slow begins."""
+        self._shows_itself = False
+        if self.content is not None:
+            self._handle = display(self.content, display_id=True)
+
+    def complete(self, note: str) -> None:
+        """Adds what the compile had to say."""
+        if self.content is None:
+            return
+        self.content.note = "\n".join(filter(None, [self.content.note, note]))
+        if self._in_terminal:
+            # A terminal cannot take back what it printed.
+            print(note)  # noqa: T201
+        elif self._handle is not None:
+            self._handle.update(self.content)
+
+    def __repr__(self) -> str:
+        return repr(self.content) if self.content is not None else str(self.link_report)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        if isinstance(self.content, GraphView):
+            return self.content._repr_mimebundle_()  # noqa: SLF001 - same file, same protocol
+        return {"text/plain": repr(self)}
+
+    def _ipython_display_(self) -> None:
+        if self._shows_itself and self.content is not None:
+            display(self.content)
+        self._shows_itself = True

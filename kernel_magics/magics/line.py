@@ -1,0 +1,101 @@
+"""`%hlo`: look at the session and change it."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from kernel_magics.ir.source import read_source
+from kernel_magics.magics.arguments import HelpShown, line_parser
+from kernel_magics.magics.binding import bind
+from kernel_magics.magics.cell import ELIDED
+from kernel_magics.magics.display import GraphView, TextView
+from kernel_magics.sessions import Session
+
+View = GraphView | TextView
+
+
+class HloLine:
+    """The `%hlo` magic of one shell."""
+
+    __name__ = "hlo"
+
+    def __init__(self, shell: InteractiveShell, session: Session) -> None:
+        self._shell = shell
+        self._session = session
+        self._commands: dict[str, Callable[[argparse.Namespace], View]] = {
+            "module": self._module,
+            "functions": self._functions,
+            "graph": self._graph,
+            "load": self._load,
+            "save": self._save,
+            "restore": self._restore,
+            "drop": self._drop,
+            "reset": self._reset,
+        }
+
+    def __call__(self, line: str) -> View | None:
+        """Looks at the session and changes it; `%hlo --help` lists the commands."""
+        try:
+            options = line_parser().parse_line(line)
+        except HelpShown:
+            return None
+        if options.command is None:
+            line_parser().print_help()
+            return None
+        return self._commands[options.command](options)
+
+    def _module(self, _: Any) -> View:
+        return TextView(self._session.module_text(elide=ELIDED))
+
+    def _functions(self, _: Any) -> View:
+        return TextView(_function_table(self._session))
+
+    def _graph(self, _: Any) -> View:
+        return GraphView(self._session.graph())
+
+    def _load(self, options: argparse.Namespace) -> View:
+        read = self._session.read(read_source(Path(options.file)))
+        unit = self._session.add(read, options.name or self._session.next_name())
+        return GraphView(self._session.graph(), bind(self._shell, unit))
+
+    def _save(self, options: argparse.Namespace) -> View:
+        self._session.save(options.file)
+        count = len(self._session.units)
+        return TextView(f"{count} units written to `{options.file}`")
+
+    def _restore(self, options: argparse.Namespace) -> View:
+        self._session.restore(options.file)
+        units = sorted(self._session.units.values(), key=lambda unit: unit.serial)
+        notes = [bind(self._shell, unit) for unit in units]
+        return GraphView(self._session.graph(), "\n".join(filter(None, notes)))
+
+    def _drop(self, options: argparse.Namespace) -> View:
+        for name in options.name:
+            self._session.drop(name)
+        return GraphView(self._session.graph())
+
+    def _reset(self, _: Any) -> View:
+        count = len(self._session.units)
+        self._session.reset()
+        return TextView(f"{count} units forgotten; functions that you hold keep working")
+
+
+def _function_table(session: Session) -> str:
+    """One row for each public function: unit, name, merged name, signature."""
+    latest = session.functions
+    rows: list[tuple[str, str, str, str]] = []
+    for unit in session.units.values():
+        for name, function in unit.functions.items():
+            merged = unit.report[name].new_name
+            shadowed = "" if latest.get(name) is function else "  (hidden by a later unit)"
+            arrow = f"→ @{merged}" if merged != name else ""
+            rows.append((unit.name, f"@{name}", arrow, str(function.signature)[len(name) + 1 :] + shadowed))
+    if not rows:
+        return "The session holds no function. A `%%hlo` cell, `%hlo load FILE` or `km.load` brings some."
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    return "\n".join(
+        "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]]) for row in rows
+    )
