@@ -8,7 +8,7 @@ from kernel_magics.graph.fold import DEFAULT_LIMIT, Folded, fold
 from kernel_magics.graph.layout import Engine, Layout, lay_out
 from kernel_magics.graph.measure import cut_middle, sans_width
 from kernel_magics.graph.model import CallGraph
-from kernel_magics.graph.svg_card import CardMaker, draw_card
+from kernel_magics.graph.svg_card import CARD_STYLE, CardMaker, draw_card
 from kernel_magics.graph.svg_edges import draw_edges
 from kernel_magics.graph.svg_marks import (
     ERROR,
@@ -69,7 +69,8 @@ def to_svg(graph: CallGraph, *, limit: int = DEFAULT_LIMIT, engine: Engine | Non
     cards = {node.id: maker.card(node) for node in reversed(folded.graph.nodes)}
     widths = {name: card.wanted_width for name, card in cards.items()}
     layout = lay_out(folded.graph, widths, engine)
-    nodes = "".join(draw_card(cards[placed.node.id], placed.box) for placed in layout.nodes)
+    drawn = (draw_card(cards[placed.node.id], placed.box) for placed in layout.nodes)
+    nodes = f"<g {CARD_STYLE}>{''.join(drawn)}</g>"
     edges, counts_left_out = draw_edges(layout)
     left_out = _left_out(folded)
     if counts_left_out:
@@ -122,8 +123,7 @@ def _heading(graph: CallGraph, width: float) -> tuple[str, float]:
     if len(letters) == 1:
         parts.append(chip(x, y - 12, letters[0][1], unit_colour(0)))
         x += chip_width(letters[0][1]) + 6
-    style = f'{SANS} font-size="12" {MEDIUM} fill="{FOREGROUND}"'
-    parts.append(text(x, y, title, style))
+    parts.append(text(x, y, title, f'font-size="12" {MEDIUM}'))
     x += sans_width(title, 12, bold=True) + 24
     for index, (unit, letter) in enumerate(letters[:_MOST_UNITS] if len(letters) > 1 else []):
         name = cut_middle(visible(unit), _UNIT_CELLS)
@@ -132,14 +132,14 @@ def _heading(graph: CallGraph, width: float) -> tuple[str, float]:
             x, y = _PADDING, y + _LEGEND_LINE
         parts.append(chip(x, y - 12, letter, unit_colour(index)))
         name_x = x + chip_width(letter) + 6
-        parts.append(text(name_x, y, name, f'{SANS} font-size="12" fill="{FOREGROUND}"'))
+        parts.append(text(name_x, y, name, 'font-size="12"'))
         x += wide + 20
     if len(letters) > _MOST_UNITS:
         words = f"and {plural(len(letters) - _MOST_UNITS, 'more unit')}"
         if x + sans_width(words, 12) > width - _PADDING:
             x, y = _PADDING, y + _LEGEND_LINE
-        parts.append(text(x, y, words, f'{SANS} font-size="12" fill="{SECOND}"'))
-    return "\n".join(parts), y + 24
+        parts.append(text(x, y, words, f'font-size="12" fill="{SECOND}"'))
+    return f"<g {CARD_STYLE}>{''.join(parts)}</g>", y + 24
 
 
 def _status(

@@ -34,6 +34,7 @@ from kernel_magics.graph.words import new_name, plural, shown_name, status_words
 NAME_SIZE = 13
 RENAME_SIZE = 12
 FACT_SIZE = 11
+CARD_STYLE = f'{SANS} font-size="{FACT_SIZE}" fill="{FOREGROUND}"'
 _TEXT_X = 34.0
 _BARE_X = 14.0
 _ENTRY_ROOM = 12.0
@@ -138,25 +139,23 @@ class CardMaker:
 
 
 def draw_card(card: Card, box: Box) -> str:
-    """Returns the SVG of one node at its place; text that is too long is cut in the middle."""
-    ink = ERROR if card.node.status == "missing" else FOREGROUND
-    title_style = f'font-size="{NAME_SIZE}" {MEDIUM} fill="{FOREGROUND}"'
+    """Returns the SVG of one node at its place; text that is too long is cut in the middle.
+
+    The facts take font, size and colour from the group they are put into: see `CARD_STYLE`.
+    """
+    is_missing = card.node.status == "missing"
     quiet = card.facts.startswith(("kept", "declared only", "custom call")) or card.group
+    ink = ERROR if is_missing else SECOND if quiet else FOREGROUND
     name, rename = _cut_names(card, box.width)
     parts = [
         f'<g transform="translate({number(box.x)} {number(box.y)})">',
         _full_name(card, name, rename),
         _body(card, box.width),
         _entry_mark(card),
-        _code(card.name_x, name, title_style, NAME_SIZE),
+        _names(card.name_x, name, rename),
+        _icon(card, ink),
+        text(_TEXT_X, 37, card.facts, "" if ink == FOREGROUND else f'fill="{ink}"'),
     ]
-    if rename:
-        x = card.name_x + mono_width(name, NAME_SIZE) + _RENAME_GAP
-        style = f'font-size="{RENAME_SIZE}" fill="{SECOND}"'
-        parts.append(_code(x, rename, style, RENAME_SIZE))
-    fact_ink = SECOND if quiet and ink != ERROR else ink
-    parts.append(_icon(card, fact_ink))
-    parts.append(text(_TEXT_X, 37, card.facts, f'{SANS} font-size="{FACT_SIZE}" fill="{fact_ink}"'))
     return "".join([*parts, "</g>"])
 
 
@@ -182,13 +181,20 @@ def _full_name(card: Card, name: str, rename: str) -> str:
     return f"<title>{escape(f'{card.name} {card.rename}'.strip())}</title>"
 
 
-def _code(x: float, words: str, style: str, size: int) -> str:
+def _names(x: float, name: str, rename: str) -> str:
+    style = f'font-size="{NAME_SIZE}" {MEDIUM}' + _set_width(name, NAME_SIZE)
+    if not rename:
+        return text(x, 18.5, name, f"{MONO} {style}")
+    rename_x = x + mono_width(name, NAME_SIZE) + _RENAME_GAP
+    second = f'font-size="{RENAME_SIZE}" fill="{SECOND}"' + _set_width(rename, RENAME_SIZE)
+    return f"<g {MONO}>{text(x, 18.5, name, style)}{text(rename_x, 18.5, rename, second)}</g>"
+
+
+def _set_width(words: str, size: int) -> str:
+    """Letters of other scripts come from unknown fonts: their width is set, not guessed."""
     if is_plain_script(words):
-        return text(x, 18.5, words, f"{MONO} {style}")
-    # Letters of other scripts come from unknown fonts: their width is set, not guessed.
-    length = number(mono_width(words, size))
-    fixed = f'textLength="{length}" lengthAdjust="spacingAndGlyphs"'
-    return text(x, 18.5, words, f"{MONO} {style} {fixed}")
+        return ""
+    return f' textLength="{number(mono_width(words, size))}" lengthAdjust="spacingAndGlyphs"'
 
 
 def _body(card: Card, width: float) -> str:

@@ -99,9 +99,9 @@ def _counts(paths: Sequence[EdgePath], layout: Layout) -> tuple[str, int]:
             left_out += 1
             continue
         taken.append(place)
-        halo = f'stroke="{SURFACE}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
-        drawn.append(text(place.x, place.y + 11, words, halo))
-    style = f'{MONO} font-size="{COUNT_SIZE}" {MEDIUM} fill="{FOREGROUND}"'
+        drawn.append(text(place.x, place.y + 11, words))
+    halo = f'stroke="{SURFACE}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
+    style = f'{MONO} font-size="{COUNT_SIZE}" {MEDIUM} fill="{FOREGROUND}" {halo}'
     return f"<g {style}>{''.join(drawn)}</g>" if drawn else "", left_out
 
 

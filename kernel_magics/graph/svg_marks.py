@@ -50,10 +50,10 @@ def text(x: float, y: float, words: str, attributes: str = "") -> str:
 
 
 def chip(x: float, y: float, letter: str, colour: str) -> str:
-    """Returns a unit's letter in its box."""
+    """Returns a unit's letter in its box; the font is that of the group around it, 11 px."""
     width = chip_width(letter)
     fill = NEUTRAL_TINT if colour == LINE else tint(colour)
-    style = f'{SANS} font-size="11" {MEDIUM} fill="{FOREGROUND}" text-anchor="middle"'
+    style = f'{MEDIUM} text-anchor="middle"'
     return (
         f'<rect x="{number(x + 0.5)}" y="{number(y + 0.5)}" width="{width - 1}" height="15" '
         f'rx="3" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'

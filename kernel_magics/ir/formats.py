@@ -155,8 +155,6 @@ def version_problem(content: bytes) -> tuple[str, str] | None:
 def _detect_bytes(content: bytes) -> Format:
     if content.startswith(_BYTECODE_MAGIC):
         return "bytecode"
-    if not content:
-        raise FormatError("There are no bytes to read", advice="The file may be empty.")
     for magic, kind, advice in _BYTE_LOOKALIKES:
         if content.startswith(magic):
             raise FormatError(f"This looks like {kind}, not MLIR", advice=advice)

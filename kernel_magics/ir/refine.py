@@ -11,10 +11,12 @@ from kernel_magics.errors import SignatureError
 from kernel_magics.ir.closure import keep_reachable
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import MAIN
+from kernel_magics.ir.link import rename
 from kernel_magics.ir.parse import bytecode, parse
 from kernel_magics.ir.preflight import preflight
+from kernel_magics.ir.references import ReferenceRewriter
 from kernel_magics.ir.source import Source
-from kernel_magics.ir.symbols import scan
+from kernel_magics.ir.symbols import SymbolIndex, scan
 from kernel_magics.ir.types import aval_text, mlir_text
 
 
@@ -35,8 +37,7 @@ def refine(source: Source, entry: str, avals: Sequence[jax.core.ShapedArray]) ->
     module = parse(source, new_context())
     index = scan(module)
     preflight(index, entry, source)
-    keep_reachable(module, index, entry)
-    _make_main(module, entry)
+    _make_main(module, keep_reachable(module, index, entry), entry)
     # Known to XLA's importer as soon as JAX is there, to the pass manager only by this.
     stablehlo.register_stablehlo_passes()
     types = ",".join(mlir_text(aval) for aval in avals)
@@ -54,23 +55,20 @@ def refine(source: Source, entry: str, avals: Sequence[jax.core.ShapedArray]) ->
         ) from error
 
 
-def _make_main(module: ir.Module, entry: str) -> None:
-    """Names the entry `@main` and makes it public, as the refinement wants it."""
-    table = ir.SymbolTable(module.operation)
-    if entry != MAIN:
-        if MAIN in table:
-            _rename(module, table, MAIN, f"{MAIN}_of_{entry}")
-        _rename(module, table, entry, MAIN)
-    for view in module.body.operations:
-        operation = view.operation
-        if "sym_name" in operation.attributes:
-            visibility = "public" if view.operation == table[MAIN].operation else "private"
-            operation.attributes["sym_visibility"] = ir.StringAttr.get(visibility, module.context)
+def _make_main(module: ir.Module, index: SymbolIndex, entry: str) -> None:
+    """Names the entry `@main` and makes it the only public symbol, as the refinement wants it."""
+    if entry != MAIN and MAIN in index.by_name:
+        free = MAIN
+        while free in index.by_name:
+            free += "_"
+        index = _renamed(module, index, MAIN, free)
+    index = _renamed(module, index, entry, MAIN)
+    for op in index.by_name.values():
+        visibility = ir.StringAttr.get("public" if op.name == MAIN else "private", module.context)
+        op.operation.attributes["sym_visibility"] = visibility
 
 
-def _rename(module: ir.Module, table: ir.SymbolTable, old: str, new: str) -> None:
-    while new in table:
-        new += "_"
-    operation = table[old]
-    table.set_symbol_name(operation, new)
-    table.replace_all_symbol_uses(old, new, module.operation)
+def _renamed(module: ir.Module, index: SymbolIndex, old: str, new: str) -> SymbolIndex:
+    names = {old: new}
+    rename(index, names, ReferenceRewriter(names, module.context))
+    return scan(module)

@@ -1,6 +1,6 @@
 // A nested module is one symbol: it is renamed, its inside keeps its own names.
 // CHECK: module @inner
-// CHECK: module @[[INNER:inner_[0-9a-f]+]] attributes {sym_visibility = "private"
+// CHECK: module @[[INNER:inner_[0-9a-f]+]] {{.*}}sym_visibility = "private"
 // CHECK: func.func @helper
 // CHECK: func.func @caller
 // CHECK: call @helper
