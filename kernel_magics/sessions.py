@@ -10,26 +10,30 @@ from types import MappingProxyType
 from jax.extend.mlir import ir
 
 from kernel_magics.call.function import HloFunction
-from kernel_magics.call.program import Program, program_of
+from kernel_magics.call.program import Program
 from kernel_magics.errors import SessionError
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.functions import merge_graphs, unit_graph
 from kernel_magics.ir import archive
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
+from kernel_magics.ir.fingerprint import Shape, digest, shape, source_digest
 from kernel_magics.ir.link import LinkReport, Target, link
 from kernel_magics.ir.module_attributes import Attributes, merge_attributes, read_attributes
 from kernel_magics.ir.source import Code, Source, read_source
+from kernel_magics.ir.symbols import SymbolIndex
 from kernel_magics.ir.unit import ParsedUnit, read_unit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SessionUnit:
     """What one cell brought into the session module."""
 
     name: str
+    source: Source
+    index: SymbolIndex = field(repr=False)
+    """The scan from before it was linked; its ops live in the session module."""
     report: LinkReport
-    graph: FunctionGraph
     functions: Mapping[str, HloFunction]
     """The public functions, under the names their author gave."""
     entry: str | None
@@ -38,6 +42,24 @@ class SessionUnit:
     """Grows with each definition: where names meet, the highest wins."""
     attributes: Attributes = field(repr=False)
     """Those of the unit's own module."""
+    shape: Shape = field(repr=False)
+    """What it has in common with every program that says the same."""
+
+    @cached_property
+    def graph(self) -> FunctionGraph:
+        """Its functions, under the names that linking gave them."""
+        return unit_graph(self.index, self.source, self.report, self.entry)
+
+    @property
+    def merged_names(self) -> set[str]:
+        """The symbols of the session module that are its own, or shared with equal units."""
+        return {symbol.new_name for symbol in self.report.symbols}
+
+    def says_the_same(self, unit: ParsedUnit, outline: Shape) -> bool:
+        """Whether a program of this shape is this one, perhaps in other spelling."""
+        if self.source.content == unit.source.content:
+            return True
+        return self.shape == outline and source_digest(self.source) == digest(unit.module)
 
 
 class Session:
@@ -191,24 +213,15 @@ class Session:
         Raises:
             LinkError: It contradicts what the session holds. The session is unchanged.
         """
-        others = [other for other in self._units.values() if other.name != name]
         own = read_attributes(unit.module.operation)
-        merge_attributes(own, _merged_attributes(others), unit=f"`{name}`", widen=True)
+        merge_attributes(own, _merged_attributes(self._others(name)), unit=f"`{name}`", widen=True)
         default = default_entry(unit.index)
         entry = entry or (default.name if default else None)
-        programs = _programs(unit, entry)
+        outline = shape(unit.index)
         # From here on nothing fails.
-        report = self._link(unit, name)
+        report = self._link(unit, name, outline)
         self._serial += 1
-        self._units[name] = SessionUnit(
-            name=name,
-            report=report,
-            graph=unit_graph(unit.index, unit.source, report, entry),
-            functions={key: HloFunction(p, report=report) for key, p in programs.items()},
-            entry=entry,
-            serial=self._serial,
-            attributes=own,
-        )
+        self._units[name] = _session_unit(unit, report, entry, self._serial, own, outline)
         return self._units[name]
 
     def next_name(self, cell: str = "") -> str:
@@ -238,32 +251,33 @@ class Session:
     def _symbols(self) -> ir.SymbolTable:
         return ir.SymbolTable(self._module.operation)
 
-    def _link(self, unit: ParsedUnit, name: str) -> LinkReport:
+    def _link(self, unit: ParsedUnit, name: str, outline: Shape) -> LinkReport:
         """Links, in place of what the name stood for; equal content is not linked again."""
         known = self._units.get(name)
-        if known is not None and known.report.digest == unit.digest:
+        if known is not None and known.says_the_same(unit, outline):
             return known.report
         self._erase(name)
-        equal = [u.report for u in self._units.values() if u.report.digest == unit.digest]
+        equal = [other.report for other in self._others(name) if other.says_the_same(unit, outline)]
         if equal:
             return _reused(equal[0], name)
         target = Target(self._module, self._symbols, widen=True)
-        return link(unit.module, unit.index, target, unit=name, digest=unit.digest)
+        return link(unit.module, unit.index, target, unit=name, tag=unit.source.tag)
 
     def _erase(self, name: str) -> None:
         """Erases a unit's symbols unless another unit shares them, and its module attributes."""
-        unit = self._units.get(name)
-        if unit is None:
+        if name not in self._units:
             return
-        others = [other for other in self._units.values() if other.name != name]
-        if not any(other.report.digest == unit.report.digest for other in others):
-            for symbol in unit.report.symbols:
-                self._symbols.erase(self._symbols[symbol.new_name])
+        others = self._others(name)
+        for symbol in self._units[name].merged_names.difference(*(o.merged_names for o in others)):
+            self._symbols.erase(self._symbols[symbol])
         held = self._module.operation.attributes
         for attribute in list(held):
             del held[attribute]
         for attribute, value in _merged_attributes(others).items():
             held[attribute] = value
+
+    def _others(self, name: str) -> list[SessionUnit]:
+        return [unit for unit in self._units.values() if unit.name != name]
 
 
 def _merged_attributes(units: Iterable[SessionUnit]) -> Attributes:
@@ -273,28 +287,38 @@ def _merged_attributes(units: Iterable[SessionUnit]) -> Attributes:
     return merged
 
 
-def _programs(unit: ParsedUnit, entry: str | None) -> dict[str, Program]:
+def _session_unit(
+    unit: ParsedUnit,
+    report: LinkReport,
+    entry: str | None,
+    serial: int,
+    own: Attributes,
+    outline: Shape,
+) -> SessionUnit:
     names = [op.name for op in unit.index.public_functions() if op.name is not None]
     if entry is not None and entry not in names:
         names.append(entry)
-    return {name: program_of(unit, name) for name in names}
+    return SessionUnit(
+        name=report.unit,
+        source=unit.source,
+        index=unit.index,
+        report=report,
+        functions={key: HloFunction(Program(unit.source, key), report=report) for key in names},
+        entry=entry,
+        serial=serial,
+        attributes=own,
+        shape=outline,
+    )
 
 
 def _reused(report: LinkReport, unit: str) -> LinkReport:
     symbols = tuple(replace(symbol, why="reused") for symbol in report.symbols)
-    return LinkReport(unit, report.digest, symbols, reused_from=report.unit)
+    return LinkReport(unit, symbols, reused_from=report.unit)
 
 
 def _restored(module: ir.Module, unit: archive.ArchivedUnit) -> SessionUnit:
     source = Source(archive.extract(module, unit.report), unit.name)
-    parsed = replace(read_unit(source, new_context()), digest=unit.report.digest)
-    programs = _programs(parsed, unit.entry)
-    return SessionUnit(
-        name=unit.name,
-        report=unit.report,
-        graph=unit_graph(parsed.index, source, unit.report, unit.entry),
-        functions={key: HloFunction(p, report=unit.report) for key, p in programs.items()},
-        entry=unit.entry,
-        serial=unit.serial,
-        attributes=read_attributes(module.operation),
-    )
+    parsed = read_unit(source, new_context())
+    own = read_attributes(module.operation)
+    outline = shape(parsed.index)
+    return _session_unit(parsed, unit.report, unit.entry, unit.serial, own, outline)

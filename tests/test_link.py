@@ -48,7 +48,7 @@ def test_report_says_old_name_new_name_and_why(session):
     symbol = report["main"]
     assert (symbol.old_name, symbol.why, symbol.kind) == ("main", "renamed", "func.func")
     assert symbol.new_name.startswith("main_")
-    assert symbol.new_name == f"main_{report.digest[:4]}"
+    assert symbol.new_name == f"main_{Source(NEGATE.format('main')).tag[:4]}"
     assert str(report) == (
         "second: 1 symbols, 0 uses rewritten\n"
         f"  @main  @{symbol.new_name}  renamed  func.func  0 uses"
@@ -170,7 +170,7 @@ def test_any_sequence_of_units_links_to_a_module_that_verifies(names, random):
             for symbol in symbols
         )
         unit = read_unit(Source(text), context)
-        report = link(unit.module, unit.index, target, unit=str(number), digest=unit.digest)
+        report = link(unit.module, unit.index, target, unit=str(number), tag=unit.source.tag)
         assert [symbol.old_name for symbol in report.symbols] == symbols
     module.operation.verify()
     defined = [view.operation.attributes["sym_name"].value for view in module.body.operations]

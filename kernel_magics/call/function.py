@@ -63,7 +63,6 @@ class HloFunction:
         self._program = program
         self._report = report
         self.__name__ = name or program.entry
-        self.__doc__ = f"The MLIR function `{program.signature}`."
         # A unit may define thousands of functions of which a handful is ever called.
         self._run: Run = self._first_run
 

@@ -70,7 +70,7 @@ def _link_into(ctx: mlir.LoweringRuleContext, program: Program) -> str:
         _jax_private.initialize_lapack()
     # JAX names its own entry last.
     target = Target(module, symbols, reserved=(MAIN,))
-    report = link(part.module, part.index, target, unit=repr(program), digest=program.digest)
+    report = link(part.module, part.index, target, unit=repr(program), tag=program.source.tag)
     return report[part.entry].new_name
 
 

@@ -11,12 +11,15 @@ from kernel_magics.ir.arguments import check_arguments, check_callable
 from kernel_magics.ir.closure import keep_reachable
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import MAIN, named_entry
+from kernel_magics.ir.fingerprint import digest
+from kernel_magics.ir.link import TAG_LENGTH
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.preflight import preflight
 from kernel_magics.ir.refine import refine
 from kernel_magics.ir.signature import Signature, read_signature
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import SymbolIndex, scan
+from kernel_magics.ir.types import TensorType
 from kernel_magics.ir.unit import ParsedUnit, read_unit
 
 Avals = tuple[jax.core.ShapedArray, ...]
@@ -24,24 +27,35 @@ Avals = tuple[jax.core.ShapedArray, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
-    """A function and the program it stands in; equal when digest and entry are."""
+    """A function and the program it stands in; equal when they say the same.
+
+    Cheap to make: what is known of it is read from its source when first asked for.
+    """
 
     source: Source
-    digest: str
     entry: str
-    signature: Signature
+
+    @property
+    def signature(self) -> Signature:
+        """Arguments and results."""
+        return _signature(self.source, self.entry)
+
+    @property
+    def digest(self) -> str:
+        """What the whole program says, not how it is spelled."""
+        return _digest(self.source)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):
             return NotImplemented
-        return self.digest == other.digest and self.entry == other.entry
+        return self.entry == other.entry and self.digest == other.digest
 
     def __hash__(self) -> int:
-        return hash((self.digest, self.entry))
+        return hash((self.entry, self.digest))
 
     def __repr__(self) -> str:
         """Short and the same in every process: jaxprs print it."""
-        return f"@{self.entry}_{self.digest[:4]}"
+        return f"@{self.entry}_{self.source.tag[:TAG_LENGTH]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +68,15 @@ class Slice:
 
 
 def read_program(source: Source, entry: str) -> Program:
-    """The program of one function of a text that belongs to no session.
+    """The program of one function of a text.
 
     Raises:
         SourceError: It is not a program that we take.
         EntryError: It has no such function.
     """
-    return program_of(read_unit(source, new_context()), entry)
-
-
-def program_of(unit: ParsedUnit, entry: str) -> Program:
-    """The program of one function of a unit that has been read.
-
-    Raises:
-        EntryError: The unit has no such function.
-    """
-    op = named_entry(unit.index, entry, unit.source)
+    op = named_entry(_read(source).index, entry, source)
     assert op.name is not None
-    return Program(unit.source, unit.digest, op.name, read_signature(op, unit.source))
+    return Program(source, op.name)
 
 
 def result_avals(program: Program, avals: Avals) -> list[jax.core.ShapedArray]:
@@ -107,8 +112,22 @@ def slice_for(program: Program, avals: Sequence[jax.core.ShapedArray], context: 
     return Slice(module, keep_reachable(module, index, entry), entry)
 
 
+@lru_cache(maxsize=4)
+def _read(source: Source) -> ParsedUnit:
+    return read_unit(source, new_context())
+
+
+@lru_cache(maxsize=4096)
+def _signature(source: Source, entry: str) -> Signature:
+    return read_signature(_read(source).index.by_name[entry], source)
+
+
+@lru_cache(maxsize=4096)
+def _digest(source: Source) -> str:
+    return digest(_read(source).module)
+
+
 @lru_cache(maxsize=256)
-def _refined(program: Program, avals: Avals):
+def _refined(program: Program, avals: Avals) -> tuple[bytes, tuple[TensorType, ...]]:
     content = refine(program.source, program.entry, avals)
-    source = Source(content, program.source.name)
-    return content, read_program(source, MAIN).signature.results
+    return content, read_program(Source(content, program.source.name), MAIN).signature.results

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.model import CallEdge, EdgeKind, FunctionNode, Status
+from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.diagnostics import position
 from kernel_magics.ir.link import LinkReport
@@ -15,6 +16,7 @@ from kernel_magics.ir.symbols import CALLS, COMPOSITE, SymbolIndex, TopLevelOp, 
 _EDGE_KINDS: Mapping[str, EdgeKind] = {CALLS: "call", COMPOSITE: "composite"}
 
 
+@without_collections()
 def unit_graph(
     index: SymbolIndex, source: Source, report: LinkReport, entry: str | None
 ) -> FunctionGraph:
@@ -56,11 +58,12 @@ def program_graph(source: Source, entry: str, report: LinkReport | None) -> Func
     index = scan(parse(source, new_context()))
     kept = index.reachable([entry])
     ops = tuple(op for op in index.ops if op.name in kept)
-    index = SymbolIndex(ops, {op.name: op for op in ops if op.name is not None})
+    index = SymbolIndex(index.module, ops, {op.name: op for op in ops if op.name is not None})
     report = report or LinkReport.unlinked(source.name, index)
     return replace(unit_graph(index, source, report, entry), title=f"@{entry}")
 
 
+@without_collections()
 def merge_graphs(graphs: Iterable[FunctionGraph], title: str) -> FunctionGraph:
     """The graphs of several units as one; what they share is there once, and says so."""
     nodes: dict[str, FunctionNode] = {}
@@ -79,7 +82,7 @@ def merge_graphs(graphs: Iterable[FunctionGraph], title: str) -> FunctionGraph:
 def _node(
     op: TopLevelOp, source: Source, report: LinkReport, merged: str, *, is_entry: bool
 ) -> FunctionNode:
-    place = position(op.operation.location, source)
+    place = position(op.location, source)
     status: Status = "renamed" if merged != op.name else "kept"
     return FunctionNode(
         id=merged,

@@ -2,10 +2,12 @@
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Literal
 
 from jax.extend.mlir import ir
 
+from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.module_attributes import merge_attributes, read_attributes
 from kernel_magics.ir.references import ReferenceReader, ReferenceRewriter
 from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp
@@ -13,7 +15,7 @@ from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp
 Why = Literal["kept", "renamed", "reused", "bound"]
 
 TAG_LENGTH = 4
-"""Hexadecimal digits of the unit's digest in a fresh name; more where they are taken."""
+"""Hexadecimal digits of the unit's tag in a fresh name; more where they are taken."""
 
 # A function with this attribute is an entry by its dialect's rule, and does not verify otherwise.
 _MPMD_ENTRY = "topology"
@@ -41,7 +43,6 @@ class LinkReport:
     """What linking one unit did, symbol by symbol, in module order."""
 
     unit: str
-    digest: str
     symbols: tuple[LinkedSymbol, ...]
     reused_from: str = ""
     """The unit whose equal content serves this one; empty where nothing was reused."""
@@ -50,7 +51,7 @@ class LinkReport:
     def unlinked(cls, unit: str, index: SymbolIndex) -> "LinkReport":
         """The report of a program that stands by itself: every name is kept."""
         counts = _count_uses(index)
-        return cls(unit, "", tuple(_report(op, {}, counts) for op in index.by_name.values()))
+        return cls(unit, tuple(_report(op, {}, counts) for op in index.by_name.values()))
 
     def __getitem__(self, old_name: str) -> LinkedSymbol:
         """The symbol that the author called `old_name`."""
@@ -99,12 +100,13 @@ class Target:
         return name in self.reserved or name in self.symbols
 
 
+@without_collections()
 def link(
-    incoming: ir.Module, index: SymbolIndex, target: Target, *, unit: str, digest: str
+    incoming: ir.Module, index: SymbolIndex, target: Target, *, unit: str, tag: str
 ) -> LinkReport:
     """Moves everything at the top of `incoming` into the target, as private symbols.
 
-    A name that is free in the target stays; a taken one gets a suffix of the unit's digest,
+    A name that is free in the target stays; a taken one gets a suffix from the unit's tag,
     so it is the same in every process. All references follow, those inside attributes too.
     Afterwards `incoming` is empty.
 
@@ -113,7 +115,7 @@ def link(
         index: The scan of `incoming`.
         target: Where to; unchanged when this raises.
         unit: What to call the incoming module in errors and in the report.
-        digest: The unit's digest, the source of fresh names.
+        tag: Hexadecimal digits that come from the unit's content: what fresh names are made of.
 
     Raises:
         LinkError: The attributes of the two modules contradict each other.
@@ -126,10 +128,10 @@ def link(
         unit=unit,
         widen=target.widen,
     )
-    names = _fresh_names(index, target, digest)
+    names = _fresh_names(index, target, tag)
     rewriter = ReferenceRewriter(names, target.module.context)
     rename(index, names, rewriter)
-    _hide(index)
+    _hide(index, ir.StringAttr.get("private", target.module.context))
     counts = _count_uses(index)
     for op in index.ops:
         target.module.body.append(op.operation)
@@ -138,32 +140,26 @@ def link(
     for name, value in added.items():
         symbols = ReferenceReader().read(value)
         target.module.operation.attributes[name] = rewriter.rewrite(value, symbols)
-    return LinkReport(unit, digest, tuple(_report(op, names, counts) for op in index.by_name.values()))
+    return LinkReport(unit, tuple(_report(op, names, counts) for op in index.by_name.values()))
 
 
-def _fresh_names(index: SymbolIndex, target: Target, digest: str) -> dict[str, str]:
+def _fresh_names(index: SymbolIndex, target: Target, tag: str) -> dict[str, str]:
     """Old name to new name, for the symbols whose name is taken in the target."""
+    taken = [name for name in index.by_name if target.is_taken(name)]
+    used = set(index.by_name)
     names: dict[str, str] = {}
-    chosen: set[str] = set()
-    for name in index.by_name:
-        if not target.is_taken(name):
-            continue
-        for suffix in _suffixes(digest):
-            fresh = f"{name}_{suffix}"
-            if fresh not in index.by_name and fresh not in chosen and not target.is_taken(fresh):
-                break
+    for name in taken:
+        fresh = f"{name}_{tag[:TAG_LENGTH]}"
+        if fresh in used or target.is_taken(fresh):
+            fresh = next(n for n in _longer(name, tag) if n not in used and not target.is_taken(n))
         names[name] = fresh
-        chosen.add(fresh)
+        used.add(fresh)
     return names
 
 
-def _suffixes(digest: str) -> Iterator[str]:
-    for length in range(TAG_LENGTH, len(digest), TAG_LENGTH):
-        yield digest[:length]
-    number = 0
-    while True:
-        yield f"{digest}_{number}"
-        number += 1
+def _longer(name: str, tag: str) -> Iterator[str]:
+    yield from (f"{name}_{tag[:length]}" for length in range(2 * TAG_LENGTH, len(tag), TAG_LENGTH))
+    yield from (f"{name}_{tag}_{number}" for number in count())
 
 
 def rename(index: SymbolIndex, names: Mapping[str, str], rewriter: ReferenceRewriter) -> None:
@@ -178,19 +174,21 @@ def rename(index: SymbolIndex, names: Mapping[str, str], rewriter: ReferenceRewr
             op.operation.attributes["sym_name"] = fresh
 
 
-def _hide(index: SymbolIndex) -> None:
+def _hide(index: SymbolIndex, private: ir.StringAttr) -> None:
     for op in index.by_name.values():
+        if op.is_private:
+            continue
         attributes = op.operation.attributes
         if _MPMD_ENTRY not in attributes:
-            attributes["sym_visibility"] = ir.StringAttr.get("private", op.operation.context)
+            attributes["sym_visibility"] = private
 
 
 def _count_uses(index: SymbolIndex) -> dict[str, int]:
     counts = dict.fromkeys(index.by_name, 0)
     for op in index.ops:
-        for (symbol, _), count in op.references.items():
+        for (symbol, _), uses in op.references.items():
             if symbol in counts:
-                counts[symbol] += count
+                counts[symbol] += uses
     return counts
 
 

@@ -37,11 +37,13 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         module = ir.Module.parse(source.content, context)
     except ir.MLIRError as error:
         raise _refusal(source, kind, error) from error
-    return _upgrade(module, source) if _is_versioned(module) else module
+    return _upgrade(module, source) if _is_versioned(module, source) else module
 
 
-def _is_versioned(module: ir.Module) -> bool:
+def _is_versioned(module: ir.Module, source: Source) -> bool:
     """Whether it is a portable artifact: its ops say so; not every writer put it in the head."""
+    if isinstance(source.content, str) and "vhlo." not in source.content:
+        return False
     return any(view.operation.name.startswith("vhlo.") for view in module.body.operations)
 
 

@@ -73,7 +73,7 @@ def _bodiless(index: SymbolIndex, entry: str) -> Iterator[Problem]:
             yield Problem(
                 "no-body",
                 f"`@{op.name}` is declared without a body",
-                op.operation.location,
+                op.location,
                 f"Give `@{op.name}` a body, or remove the calls of it.",
             )
 

@@ -15,23 +15,27 @@ _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|[\\\"nt])")
 _NAMED_ESCAPES = {b"\\": b"\\", b'"': b'"', b"n": b"\n", b"t": b"\t"}
 
 # Attributes that hold no symbol: asking each for its text would print constants of megabytes.
-_PLAIN = (
-    ir.StringAttr,
-    ir.IntegerAttr,
-    ir.FloatAttr,
-    ir.BoolAttr,
-    ir.TypeAttr,
-    ir.UnitAttr,
-    ir.DenseElementsAttr,
-    ir.DenseResourceElementsAttr,
-    ir.DenseBoolArrayAttr,
-    ir.DenseI8ArrayAttr,
-    ir.DenseI16ArrayAttr,
-    ir.DenseI32ArrayAttr,
-    ir.DenseI64ArrayAttr,
-    ir.DenseF32ArrayAttr,
-    ir.DenseF64ArrayAttr,
-    ir.AffineMapAttr,
+_PLAIN = frozenset(
+    (
+        ir.StringAttr,
+        ir.IntegerAttr,
+        ir.FloatAttr,
+        ir.BoolAttr,
+        ir.TypeAttr,
+        ir.UnitAttr,
+        ir.DenseElementsAttr,
+        ir.DenseIntElementsAttr,
+        ir.DenseFPElementsAttr,
+        ir.DenseResourceElementsAttr,
+        ir.DenseBoolArrayAttr,
+        ir.DenseI8ArrayAttr,
+        ir.DenseI16ArrayAttr,
+        ir.DenseI32ArrayAttr,
+        ir.DenseI64ArrayAttr,
+        ir.DenseF32ArrayAttr,
+        ir.DenseF64ArrayAttr,
+        ir.AffineMapAttr,
+    )
 )
 
 
@@ -43,7 +47,7 @@ class ReferenceReader:
 
     def read(self, attribute: ir.Attribute) -> tuple[str, ...]:
         """The root symbols that an attribute names, in order, repeats included."""
-        if isinstance(attribute, _PLAIN):
+        if type(attribute) in _PLAIN:
             return ()
         if isinstance(attribute, ir.FlatSymbolRefAttr):
             return (attribute.value,)

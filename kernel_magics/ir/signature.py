@@ -59,7 +59,7 @@ def read_signature(op: TopLevelOp, source: Source) -> Signature:
         for t, place in zip(kind.inputs, places or [None] * len(kind.inputs), strict=True)
     ]
     results = tuple(tensor_type(t) for t in kind.results)
-    place = position(op.operation.location, source)
+    place = position(op.location, source)
     return Signature(op.name or "", tuple(arguments), results, place)
 
 

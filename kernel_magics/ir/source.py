@@ -1,8 +1,10 @@
 """The program a user gave and where it stands: line and column to an excerpt with a caret."""
 
+import hashlib
 import os
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from kernel_magics.errors import FormatError
@@ -25,6 +27,12 @@ class Source:
     """`cell`, `text`, or the file's name: what stands before the line in a message."""
     first_line: int = 1
     """The line of the user's cell in which the content begins, from 1."""
+
+    @property
+    def tag(self) -> str:
+        """The SHA-256 of the content, 64 hexadecimal digits: what fresh names are made of."""
+        content = self.content
+        return hashlib.sha256(content if isinstance(content, bytes) else content.encode()).hexdigest()
 
     def place(self, line: int, column: int) -> str:
         """`cell:2:13` for a line and a byte column of the content, both from 1."""
@@ -52,10 +60,10 @@ class Source:
 
     def line(self, line: int) -> str:
         """One line of the text, from 1; empty for bytes and beyond the end."""
-        if isinstance(self.content, bytes) or line < 1:
+        if isinstance(self.content, bytes):
             return ""
-        lines = self.content.split("\n", line)
-        return lines[line - 1].rstrip("\r") if line <= len(lines) else ""
+        lines = _lines(self.content)
+        return lines[line - 1].rstrip("\r") if 0 < line <= len(lines) else ""
 
     def token(self, line: int, column: int) -> str:
         """The token that starts at a line and a byte column."""
@@ -64,8 +72,10 @@ class Source:
 
     def _character(self, line: int, column: int) -> int:
         """MLIR counts bytes; people count characters."""
-        before = self.line(line).encode()[: max(0, column - 1)]
-        return len(before.decode(errors="replace")) + 1 if before else column
+        text = self.line(line)
+        if text.isascii():
+            return column
+        return len(text.encode()[: column - 1].decode(errors="replace")) + 1
 
 
 def read_source(code: Code, *, name: str = "text", first_line: int = 1) -> Source:
@@ -89,6 +99,11 @@ def read_source(code: Code, *, name: str = "text", first_line: int = 1) -> Sourc
         f"A program is text, bytes or a path; a `{type(code).__name__}` was given",
         advice="For a JAX function use `jax.jit(f).lower(*args).as_text()`.",
     )
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    return text.split("\n")
 
 
 def _read_file(path: Path) -> Source:

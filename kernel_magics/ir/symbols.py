@@ -1,17 +1,20 @@
 """What stands at the top of a module: definitions, what each uses, and how big it is; in one pass."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from jax.extend.mlir import ir
 
+from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.references import ReferenceReader
 
 CALLS = "func.call"
 COMPOSITE = "stablehlo.composite"
 CUSTOM_CALL = "stablehlo.custom_call"
 _CUSTOM_CALLS = (CUSTOM_CALL, "mhlo.custom_call")
+
+_ADVANCE = ir.WalkResult.ADVANCE
+_PRE_ORDER = ir.WalkOrder.PRE_ORDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +33,20 @@ class TopLevelOp:
     operation: ir.Operation
     kind: str
     """The op's name, such as `func.func`."""
-    name: str | None
+    location: ir.Location
+    """Valid as long as the context is, also when the op has been erased."""
+    name: str | None = None
     """The symbol without `@`; None where the op defines no symbol."""
-    is_private: bool
-    is_declaration: bool
+    is_private: bool = False
+    is_declaration: bool = False
     """A `func.func` without a body."""
     op_count: int = 0
     """Ops inside, at any depth."""
-    op_kinds: Counter[str] = field(default_factory=Counter[str])
-    references: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    op_kinds: dict[str, int] = field(default_factory=dict[str, int])
+    """Names of the ops inside to how often."""
+    references: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """(symbol, name of the op that names it) to how often, in order of first use."""
-    custom_calls: Counter[str] = field(default_factory=Counter[str])
+    custom_calls: dict[str, int] = field(default_factory=dict[str, int])
     """Custom-call targets to how often."""
     uses: list[Use] = field(default_factory=list[Use])
 
@@ -54,6 +60,8 @@ class TopLevelOp:
 class SymbolIndex:
     """All top-level ops of a module, in order."""
 
+    module: ir.Module
+    """Held because its ops are gone when it goes, whoever refers to them."""
     ops: tuple[TopLevelOp, ...]
     by_name: dict[str, TopLevelOp]
 
@@ -77,6 +85,7 @@ class SymbolIndex:
         return found
 
 
+@without_collections()
 def scan(module: ir.Module) -> SymbolIndex:
     """Reads a module's top level; visits every op once.
 
@@ -85,49 +94,43 @@ def scan(module: ir.Module) -> SymbolIndex:
     """
     reader = ReferenceReader()
     ops = tuple(_read(view.operation, reader) for view in module.body.operations)
-    return SymbolIndex(ops, {op.name: op for op in ops if op.name is not None})
+    return SymbolIndex(module, ops, {op.name: op for op in ops if op.name is not None})
 
 
 def _read(operation: ir.Operation, reader: ReferenceReader) -> TopLevelOp:
-    attributes = operation.attributes
-    name = attributes["sym_name"] if "sym_name" in attributes else None
-    hidden = attributes["sym_visibility"] if "sym_visibility" in attributes else None
-    kind = operation.name
-    op = TopLevelOp(
-        operation=operation,
-        kind=kind,
-        name=name.value if isinstance(name, ir.StringAttr) else None,
-        is_private=isinstance(hidden, ir.StringAttr) and hidden.value != "public",
-        is_declaration=kind == "func.func" and not operation.regions[0].blocks,
-    )
-    if op.is_function or not _is_symbol_table(operation):
-        _walk(op, reader)
-    else:
-        _read_attributes(op, operation, kind, reader)
-        _walk(op, None)
-    op.op_count = op.op_kinds.total() - 1
-    op.op_kinds[kind] -= 1
+    op = TopLevelOp(operation, operation.name, operation.location)
+    texts = _read_attributes(op, operation, op.kind, reader)
+    op.name = texts.get("sym_name")
+    op.is_private = texts.get("sym_visibility", "public") != "public"
+    _walk(op, reader if op.is_function or not _is_symbol_table(operation) else None)
+    op.is_declaration = op.is_function and not op.op_count and not len(operation.regions[0].blocks)
     return op
 
 
 def _walk(op: TopLevelOp, reader: ReferenceReader | None) -> None:
-    """Counts the op and all inside it; reads their attributes where a reader is given."""
-    kinds: dict[str, int] = {}
+    """Counts the ops inside; reads their attributes where a reader is given."""
+    kinds = op.op_kinds
+    # A walk begins with the op itself, which does not count and has been read.
+    kinds[op.kind] = -1
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
         kind = inner.name
-        kinds[kind] = kinds.get(kind, 0) + 1
-        if reader is not None and len(inner.attributes):
+        kinds[kind] = count = kinds.get(kind, 0) + 1
+        if reader is not None and (count or kind != op.kind) and len(inner.attributes):
             _read_attributes(op, inner, kind, reader)
-        return ir.WalkResult.ADVANCE
+        return _ADVANCE
 
-    op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    op.op_kinds.update(kinds)
+    op.operation.walk(visit, _PRE_ORDER)
+    if not kinds[op.kind]:
+        del kinds[op.kind]
+    op.op_count = sum(kinds.values())
 
 
 def _read_attributes(
     op: TopLevelOp, operation: ir.Operation, kind: str, reader: ReferenceReader
-) -> None:
+) -> dict[str, str]:
+    """Notes what an op's attributes refer to; gives those that are plain text."""
+    texts: dict[str, str] = {}
     attributes = operation.attributes
     for name in attributes:
         try:
@@ -135,14 +138,16 @@ def _read_attributes(
         except TypeError:
             # The binding has no class for constants of complex numbers and of small floats.
             continue
-        symbols = reader.read(attribute)
-        if symbols:
+        if isinstance(attribute, ir.StringAttr):
+            texts[name] = attribute.value
+        elif symbols := reader.read(attribute):
             op.uses.append(Use(operation, name, symbols))
             for symbol in symbols:
-                op.references[symbol, kind] += 1
-        elif name == "call_target_name" and kind in _CUSTOM_CALLS:
-            assert isinstance(attribute, ir.StringAttr)
-            op.custom_calls[attribute.value] += 1
+                op.references[symbol, kind] = op.references.get((symbol, kind), 0) + 1
+    if kind in _CUSTOM_CALLS:
+        target = texts.get("call_target_name", "")
+        op.custom_calls[target] = op.custom_calls.get(target, 0) + 1
+    return texts
 
 
 def _is_symbol_table(operation: ir.Operation) -> bool:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from jax.extend.mlir import ir
 
-from kernel_magics.ir.fingerprint import digest
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import SymbolIndex, scan
@@ -17,8 +16,6 @@ class ParsedUnit:
     source: Source
     module: ir.Module
     index: SymbolIndex
-    digest: str
-    """What the program says, not how it is spelled; 64 hexadecimal digits."""
 
 
 def read_unit(source: Source, context: ir.Context) -> ParsedUnit:
@@ -28,4 +25,4 @@ def read_unit(source: Source, context: ir.Context) -> ParsedUnit:
         SourceError: It is not a program that we take.
     """
     module = parse(source, context)
-    return ParsedUnit(source, module, scan(module), digest(module))
+    return ParsedUnit(source, module, scan(module))
