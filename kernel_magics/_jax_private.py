@@ -6,9 +6,8 @@ relies on, for JAX 0.10.2 and the newest JAX.
 
 from typing import Any
 
-import jax
 from jax._src.interpreters import mlir as _mlir
-from jax._src.lib import lapack as _lapack
+from jax._src.lib import lapack as _lapack  # pyright: ignore[reportPrivateImportUsage]
 from jax._src.lib.mlir import dialects as _dialects
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import stablehlo
@@ -24,12 +23,13 @@ def new_context() -> ir.Context:
     context = _mlir.JaxIrContext()
     context.append_dialect_registry(_mlir.upstream_dialects)
     context.load_all_available_dialects()
-    context.enable_multithreading(False)
-    _dialects.sdy.register_dialect(context)
-    _dialects.mpmd.register_dialect(context)
-    _dialects.mhlo.register_mhlo_dialect(context)
-    _dialects.chlo.register_dialect(context)
-    _dialects.hlo.register_dialect(context)
+    context.enable_multithreading(enable=False)
+    dialects: Any = _dialects
+    dialects.sdy.register_dialect(context)
+    dialects.mpmd.register_dialect(context)
+    dialects.mhlo.register_mhlo_dialect(context)
+    dialects.chlo.register_dialect(context)
+    dialects.hlo.register_dialect(context)
     return context
 
 
@@ -68,8 +68,3 @@ def initialize_lapack() -> None:
     """
     library: Any = _lapack
     library._lapack.initialize()
-
-
-def is_tracer(value: object) -> bool:
-    """Whether JAX is tracing `value`."""
-    return isinstance(value, jax.core.Tracer)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -10,56 +10,18 @@ from types import MappingProxyType
 from jax.extend.mlir import ir
 
 from kernel_magics.call.function import HloFunction
-from kernel_magics.call.program import Program
 from kernel_magics.errors import SessionError
 from kernel_magics.graph.function_graph import FunctionGraph
-from kernel_magics.graph.functions import merge_graphs, unit_graph
+from kernel_magics.graph.functions import merge_graphs
 from kernel_magics.ir import archive
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
-from kernel_magics.ir.fingerprint import Shape, digest, shape, source_digest
+from kernel_magics.ir.fingerprint import Shape, shape
 from kernel_magics.ir.link import LinkReport, Target, link
 from kernel_magics.ir.module_attributes import Attributes, merge_attributes, read_attributes
 from kernel_magics.ir.source import Code, Source, read_source
-from kernel_magics.ir.symbols import SymbolIndex
 from kernel_magics.ir.unit import ParsedUnit, read_unit
-
-
-@dataclass(frozen=True)
-class SessionUnit:
-    """What one cell brought into the session module."""
-
-    name: str
-    source: Source
-    index: SymbolIndex = field(repr=False)
-    """The scan from before it was linked; its ops live in the session module."""
-    report: LinkReport
-    functions: Mapping[str, HloFunction]
-    """The public functions, under the names their author gave."""
-    entry: str | None
-    """The author's name of the function that the unit is called by."""
-    serial: int
-    """Grows with each definition: where names meet, the highest wins."""
-    attributes: Attributes = field(repr=False)
-    """Those of the unit's own module."""
-    shape: Shape = field(repr=False)
-    """What it has in common with every program that says the same."""
-
-    @cached_property
-    def graph(self) -> FunctionGraph:
-        """Its functions, under the names that linking gave them."""
-        return unit_graph(self.index, self.source, self.report, self.entry)
-
-    @property
-    def merged_names(self) -> set[str]:
-        """The symbols of the session module that are its own, or shared with equal units."""
-        return {symbol.new_name for symbol in self.report.symbols}
-
-    def says_the_same(self, unit: ParsedUnit, outline: Shape) -> bool:
-        """Whether a program of this shape is this one, perhaps in other spelling."""
-        if self.source.content == unit.source.content:
-            return True
-        return self.shape == outline and source_digest(self.source) == digest(unit.module)
+from kernel_magics.session_units import SessionUnit, make_unit
 
 
 class Session:
@@ -107,7 +69,11 @@ class Session:
             LinkError: It contradicts what the session holds. The session is unchanged.
         """
         unit = self.read(read_source(code))
-        op = named_entry(unit.index, func_name, unit.source) if func_name else default_entry(unit.index)
+        op = (
+            named_entry(unit.index, func_name, unit.source)
+            if func_name
+            else default_entry(unit.index)
+        )
         if op is None or op.name is None:
             raise ambiguous(unit.index, unit.source)
         return self.add(unit, name or self.next_name(), entry=op.name).functions[op.name]
@@ -138,7 +104,7 @@ class Session:
                 reading only.
         """
         operation = self._module.operation
-        return operation.get_asm(assume_verified=True, large_elements_limit=elide)
+        return str(operation.get_asm(assume_verified=True, large_elements_limit=elide))
 
     def graph(self) -> FunctionGraph:
         """All functions of the session and how they call each other."""
@@ -221,7 +187,7 @@ class Session:
         # From here on nothing fails.
         report = self._link(unit, name, outline)
         self._serial += 1
-        self._units[name] = _session_unit(unit, report, entry, self._serial, own, outline)
+        self._units[name] = make_unit(unit, report, entry, self._serial, own, outline)
         return self._units[name]
 
     def next_name(self, cell: str = "") -> str:
@@ -287,30 +253,6 @@ def _merged_attributes(units: Iterable[SessionUnit]) -> Attributes:
     return merged
 
 
-def _session_unit(
-    unit: ParsedUnit,
-    report: LinkReport,
-    entry: str | None,
-    serial: int,
-    own: Attributes,
-    outline: Shape,
-) -> SessionUnit:
-    names = [op.name for op in unit.index.public_functions() if op.name is not None]
-    if entry is not None and entry not in names:
-        names.append(entry)
-    return SessionUnit(
-        name=report.unit,
-        source=unit.source,
-        index=unit.index,
-        report=report,
-        functions={key: HloFunction(Program(unit.source, key), report=report) for key in names},
-        entry=entry,
-        serial=serial,
-        attributes=own,
-        shape=outline,
-    )
-
-
 def _reused(report: LinkReport, unit: str) -> LinkReport:
     symbols = tuple(replace(symbol, why="reused") for symbol in report.symbols)
     return LinkReport(unit, symbols, reused_from=report.unit)
@@ -321,4 +263,4 @@ def _restored(module: ir.Module, unit: archive.ArchivedUnit) -> SessionUnit:
     parsed = read_unit(source, new_context())
     own = read_attributes(module.operation)
     outline = shape(parsed.index)
-    return _session_unit(parsed, unit.report, unit.entry, unit.serial, own, outline)
+    return make_unit(parsed, unit.report, unit.entry, unit.serial, own, outline)

@@ -120,7 +120,11 @@ def test_the_same_text_in_other_spelling_is_the_same_function():
 
 
 def test_only_the_entry_and_what_it_uses_is_linked():
-    text = TEXT + "\nfunc.func @unused(%x: tensor<4xf32>) -> tensor<4xf32>" + " { return %x : tensor<4xf32> }"
+    text = (
+        TEXT
+        + "\nfunc.func @unused(%x: tensor<4xf32>) -> tensor<4xf32>"
+        + " { return %x : tensor<4xf32> }"
+    )
     lowered = jax.jit(partial(km.hlo_call, text)).lower(X, 1.0).as_text()
     assert "@unused" not in lowered
     assert "@helper" in lowered
@@ -266,7 +270,9 @@ def test_lapack_programs_run_in_a_fresh_process():
   return %0#0 : tensor<2x2xf32>
 }"""
     program = f"import kernel_magics as km, numpy as np\nprint(km.hlo_call({text!r}, 4 * np.eye(2, dtype='f4'))[0][0, 0])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "2.0"
 

@@ -104,7 +104,7 @@ def test_names_are_the_same_in_every_process():
 
 
 def test_everything_is_private_after_linking(session):
-    session.define(IDENTITY.format("main") + "\nsdy.mesh @mesh = <[\"x\"=2]>")
+    session.define(IDENTITY.format("main") + '\nsdy.mesh @mesh = <["x"=2]>')
     module = ir.Module.parse(session.module_text(), new_context())
     for view in module.body.operations:
         assert view.operation.attributes["sym_visibility"].value == "private"

@@ -151,9 +151,16 @@ def test_bytecode_and_text_bytes_are_read(context):
 def test_future_artifact_says_which_version(context):
     from jax.extend import mlir
 
-    module = parse(Source("func.func @f() -> tensor<f32> {\n %0 = stablehlo.constant dense<1.0> : tensor<f32>\n return %0 : tensor<f32>\n}"), context)
+    module = parse(
+        Source(
+            "func.func @f() -> tensor<f32> {\n %0 = stablehlo.constant dense<1.0> : tensor<f32>\n return %0 : tensor<f32>\n}"
+        ),
+        context,
+    )
     content = mlir.serialize_portable_artifact(module, "1.0.0")
-    future = content.replace(b"StableHLO_v1.0.0", b"StableHLO_v9.0.0").replace(b"constant_v1", b"constant_v8")
+    future = content.replace(b"StableHLO_v1.0.0", b"StableHLO_v9.0.0").replace(
+        b"constant_v1", b"constant_v8"
+    )
     assert future != content
     message = refused(context, future)
     assert "written by StableHLO 9.0.0; this jaxlib reads 0.9.0 to " in message
@@ -197,7 +204,9 @@ def test_other_objects_are_refused(context):
 
 
 def test_long_lines_are_cut_round_the_caret(context):
-    text = f"func.func @f() {{ %0 = stablehlo.constant dense<[{'1, ' * 50000}1]> : tensor<5xbad>\n}}"
+    text = (
+        f"func.func @f() {{ %0 = stablehlo.constant dense<[{'1, ' * 50000}1]> : tensor<5xbad>\n}}"
+    )
     message = refused(context, text)
     assert all(len(line) < 400 for line in message.split("\n"))
     assert re.search(r"… .*\n +\^", message)

@@ -4,14 +4,15 @@ from functools import lru_cache
 from typing import Any
 
 import jax
+from jax.core import Tracer
+from jax.errors import JaxRuntimeError
 
-from kernel_magics import _jax_private
 from kernel_magics.call.primitive import call_program, compiled
 from kernel_magics.call.program import Program, read_program
 from kernel_magics.call.scalars import Run, with_integers
 from kernel_magics.errors import CompileError
-from kernel_magics.graph.functions import program_graph
 from kernel_magics.graph.function_graph import FunctionGraph
+from kernel_magics.graph.functions import program_graph
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import MAIN
 from kernel_magics.ir.link import LinkReport
@@ -45,7 +46,7 @@ def hlo_call(code: Code, *args: Any, func_name: str = MAIN) -> tuple[jax.Array, 
     """
     function = _function(read_source(code), func_name.removeprefix("@"))
     # In a trace the call stands by itself in the jaxpr, without a `jit` round it.
-    if any(_jax_private.is_tracer(arg) for arg in args):
+    if any(isinstance(arg, Tracer) for arg in args):
         return call_program(function.program, args)
     return function(*args)
 
@@ -84,7 +85,7 @@ class HloFunction:
         # Nothing else here: each line would show against a call of a plain `jax.jit` function.
         try:
             return self._run(*args)
-        except jax.errors.JaxRuntimeError as error:
+        except JaxRuntimeError as error:
             raise compile_error(self._program, error) from error
 
     def _first_run(self, *args: Any) -> tuple[jax.Array, ...]:
@@ -105,7 +106,9 @@ class HloFunction:
     def text(self) -> str:
         """The program as its author gave it; bytes as the MLIR text that they hold."""
         content = self._program.source.content
-        return content if isinstance(content, str) else str(parse(self._program.source, new_context()))
+        return (
+            content if isinstance(content, str) else str(parse(self._program.source, new_context()))
+        )
 
     @property
     def link_report(self) -> LinkReport | None:
@@ -118,7 +121,7 @@ class HloFunction:
 
     def lower(self, *args: Any) -> jax.stages.Lowered:
         """Lowers it for arguments or `jax.ShapeDtypeStruct`s, as a `jax.jit` function does."""
-        return compiled(self._program).lower(*args)  # pyright: ignore
+        return compiled(self._program).lower(*args)  # pyright: ignore[reportFunctionMemberAccess]
 
     def __repr__(self) -> str:
         return f"<HloFunction {self.signature}>"

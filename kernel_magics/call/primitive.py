@@ -5,13 +5,14 @@ from functools import lru_cache
 from typing import Any
 
 import jax
+from jax.core import ShapedArray
 from jax.extend.core import Primitive
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir
 
 from kernel_magics import _jax_private
-from kernel_magics.call.program import Program, result_avals, slice_for
+from kernel_magics.call.program import Avals, Program, result_avals, slice_for
 from kernel_magics.call.scalars import cast_arguments
 from kernel_magics.ir.entry import MAIN
 from kernel_magics.ir.link import Target, link
@@ -46,26 +47,27 @@ def _impl(*args: Any, program: Program) -> Sequence[jax.Array]:
     return compiled(program)(*args)
 
 
-def _abstract_eval(*avals: jax.core.ShapedArray, program: Program) -> list[jax.core.ShapedArray]:
+def _abstract_eval(*avals: ShapedArray, program: Program) -> list[ShapedArray]:
     return result_avals(program, avals)
 
 
-def _lower(ctx: mlir.LoweringRuleContext, *operands: ir.Value, program: Program) -> Sequence[Any]:
+def _lower(ctx: mlir.LoweringRuleContext, *operands: Any, program: Program) -> Sequence[Any]:
     memory = _jax_private.lowering_memory(ctx)
     # Avals decide, too: one program with dynamic dimensions is a function for each shape.
-    key = (hlo_call_p, program, tuple((a.shape, a.dtype) for a in ctx.avals_in))
+    avals: Any = ctx.avals_in
+    key = (hlo_call_p, program, tuple((aval.shape, aval.dtype) for aval in avals))
     symbol = memory.get(key)
     if symbol is None:
-        symbol = memory[key] = _link_into(ctx, program)
+        symbol = memory[key] = _link_into(ctx, program, avals)
     function = _jax_private.lowering_module(ctx)[1][symbol]
     kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    return func.CallOp(kind.results, ir.FlatSymbolRefAttr.get(symbol), operands).results
+    return func.CallOp(kind.results, ir.FlatSymbolRefAttr.get(symbol), list(operands)).results
 
 
-def _link_into(ctx: mlir.LoweringRuleContext, program: Program) -> str:
+def _link_into(ctx: mlir.LoweringRuleContext, program: Program, avals: Avals) -> str:
     """Links the program into the module that JAX is lowering; gives its entry's name there."""
     module, symbols = _jax_private.lowering_module(ctx)
-    part = slice_for(program, ctx.avals_in, module.context)
+    part = slice_for(program, avals, module.context)
     if needs_lapack(part.index):
         _jax_private.initialize_lapack()
     # JAX names its own entry last.

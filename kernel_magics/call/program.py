@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import jax
+from jax.core import ShapedArray
 from jax.extend.mlir import ir
 
 from kernel_magics.ir.arguments import check_arguments, check_callable
@@ -22,7 +22,7 @@ from kernel_magics.ir.symbols import SymbolIndex, scan
 from kernel_magics.ir.types import TensorType
 from kernel_magics.ir.unit import ParsedUnit, read_unit
 
-Avals = tuple[jax.core.ShapedArray, ...]
+Avals = tuple[ShapedArray, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ def read_program(source: Source, entry: str) -> Program:
     return Program(source, op.name)
 
 
-def result_avals(program: Program, avals: Avals) -> list[jax.core.ShapedArray]:
+def result_avals(program: Program, avals: Avals) -> list[ShapedArray]:
     """Checks a call and tells the abstract values of its results.
 
     Raises:
@@ -88,15 +88,17 @@ def result_avals(program: Program, avals: Avals) -> list[jax.core.ShapedArray]:
     """
     check_callable(program.signature, program.source)
     check_arguments(program.signature, avals, program.source)
-    types = _refined(program, avals)[1] if program.signature.is_dynamic else program.signature.results
-    results: list[jax.core.ShapedArray] = []
+    types = (
+        _refined(program, avals)[1] if program.signature.is_dynamic else program.signature.results
+    )
+    results: list[ShapedArray] = []
     for kind in types:
         assert kind.shape is not None
-        results.append(jax.core.ShapedArray(kind.shape, kind.dtype))  # pyright: ignore
+        results.append(ShapedArray(kind.shape, kind.dtype))  # pyright: ignore[reportArgumentType]
     return results
 
 
-def slice_for(program: Program, avals: Sequence[jax.core.ShapedArray], context: ir.Context) -> Slice:
+def slice_for(program: Program, avals: Sequence[ShapedArray], context: ir.Context) -> Slice:
     """Reads what a call needs into `context`, with static shapes, fit for the compiler.
 
     Raises:

@@ -16,9 +16,13 @@ class FunctionGraph(CallGraph):
         """Returns the whole graph in the DOT language of Graphviz."""
         return to_dot(self)
 
-    def to_svg(self) -> str:
-        """Returns a picture that needs no script and no style sheet; large graphs are folded."""
-        return to_svg(self)
+    def to_svg(self, *, note: str = "") -> str:
+        """Returns a picture that needs no script and no style sheet; large graphs are folded.
+
+        Args:
+            note: What else the status lines shall say.
+        """
+        return to_svg(self, note=note)
 
     def to_text(self) -> str:
         """Returns the graph as an outline; long ones are cut and say by how much."""

@@ -121,7 +121,7 @@ def _edges(counts: Mapping[tuple[str, str, EdgeKind], int]) -> tuple[CallEdge, .
 
 
 def _letter(number: int) -> str:
-    """A to Z, then AA, AB, …"""
+    """`A` to `Z`, then `AA`, `AB` and so on."""
     letters = ""
     while number >= 0:
         number, rest = divmod(number, 26)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from kernel_magics.graph.fold import DEFAULT_LIMIT, Folded, fold
@@ -47,7 +48,13 @@ Phrase = tuple[str, str]
 """Words and their colour."""
 
 
-def to_svg(graph: CallGraph, *, limit: int = DEFAULT_LIMIT, engine: Engine | None = None) -> str:
+def to_svg(
+    graph: CallGraph,
+    *,
+    note: str = "",
+    limit: int = DEFAULT_LIMIT,
+    engine: Engine | None = None,
+) -> str:
     """Returns `graph` as an SVG document.
 
     Only presentation attributes are used, so the picture survives where style sheets and scripts
@@ -55,11 +62,12 @@ def to_svg(graph: CallGraph, *, limit: int = DEFAULT_LIMIT, engine: Engine | Non
 
     Args:
         graph: The graph, of any size.
+        note: What else the status lines shall say, such as what a compile took.
         limit: How many nodes are drawn at most; the rest is folded into groups, which say so.
         engine: The layout engine; without it the best of this machine.
     """
     if not graph.nodes:
-        return _empty(graph)
+        return _empty(graph, note)
     folded = fold(graph, limit)
     calls: Counter[str] = Counter()
     for edge in graph.edges:
@@ -75,24 +83,30 @@ def to_svg(graph: CallGraph, *, limit: int = DEFAULT_LIMIT, engine: Engine | Non
     left_out = _left_out(folded)
     if counts_left_out:
         left_out.append(f"no room for {plural(counts_left_out, 'count')}")
-    return _frame(graph, folded, layout, edges + nodes, left_out)
+    return _frame(graph, folded, layout, edges + nodes, _Status(left_out, note))
 
 
-def _frame(
-    graph: CallGraph, folded: Folded, layout: Layout, picture: str, left_out: list[str]
-) -> str:
+@dataclass(frozen=True, slots=True)
+class _Status:
+    """What the lines below the picture say beside the counts."""
+
+    left_out: list[str]
+    note: str
+
+
+def _frame(graph: CallGraph, folded: Folded, layout: Layout, picture: str, says: _Status) -> str:
     heading_width = sans_width(_title(graph), 12, bold=True) + 2 * _PADDING
     content = max(layout.width + (_STACK_ROOM if folded.groups else 0), heading_width)
     width = max(_LEAST_WIDTH, content + 2 * _PADDING)
     heading, top = _heading(graph, width)
     below = top + layout.height + (_STACK_ROOM if folded.groups else 0) + 24
-    status, height = _status(graph, folded.graph, left_out, width, below)
+    status, height = _status(graph, folded.graph, says, width, below)
     parts = [
         heading,
         f'<g transform="translate({number(_PADDING)} {number(top)})">{picture}</g>',
         status,
     ]
-    return _document(graph, _description(graph, left_out), width, height, "\n".join(parts))
+    return _document(graph, _description(graph, says.left_out), width, height, "\n".join(parts))
 
 
 def _document(graph: CallGraph, description: str, width: float, height: float, body: str) -> str:
@@ -107,8 +121,10 @@ def _document(graph: CallGraph, description: str, width: float, height: float, b
     )
 
 
-def _empty(graph: CallGraph) -> str:
-    words = f"{_title(graph)}: this module holds no function."
+def _empty(graph: CallGraph, note: str) -> str:
+    words = " ".join(
+        [f"{_title(graph)}: this module holds no function.", *note.split("\n")]
+    ).strip()
     style = f'{SANS} font-size="12" fill="{SECOND}"'
     width = max(_LEAST_WIDTH, sans_width(words, 12) + 2 * _PADDING)
     return _document(graph, words, width, 48, text(_PADDING, 28, words, style))
@@ -143,7 +159,7 @@ def _heading(graph: CallGraph, width: float) -> tuple[str, float]:
 
 
 def _status(
-    graph: CallGraph, drawn_graph: CallGraph, left_out: list[str], width: float, y: float
+    graph: CallGraph, drawn_graph: CallGraph, says: _Status, width: float, y: float
 ) -> tuple[str, float]:
     """The counts and what is folded, then what the signs mean; returns where the picture ends."""
     counts = graph.counts
@@ -154,8 +170,11 @@ def _status(
         names = [shown_name(node) for node in graph.nodes if node.status == "missing"]
         listed = joined_names([cut_middle(name, _UNIT_CELLS) for name in names], 3)
         phrases.append((f"{counts['missing']:,} missing: {listed}", ERROR))
-    phrases += [(words, FOREGROUND) for words in left_out]
+    phrases += [(words, FOREGROUND) for words in says.left_out]
     lines = _wrapped(phrases, width - 2 * _PADDING, " · ")
+    for sentence in filter(None, says.note.split("\n")):
+        parts = [(visible(words), FOREGROUND) for words in sentence.split(" · ")]
+        lines += _wrapped(parts, width - 2 * _PADDING, " · ")
     signs: list[Phrase] = [(words, SECOND) for words in _signs(drawn_graph)]
     lines += _wrapped(signs, width - 2 * _PADDING, "  ")
     drawn: list[str] = []

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import jax
+from jax.errors import JaxRuntimeError
 from jax.extend import mlir
 from jax.extend.mlir import ir
 
@@ -45,8 +45,8 @@ def write(module: ir.Module, units: Sequence[ArchivedUnit]) -> bytes:
     attributes[ATTRIBUTE] = ir.StringAttr.get(record, module.context)
     target = _jax_private.stablehlo_versions()[1]
     try:
-        return mlir.serialize_portable_artifact(module, target, True)
-    except (ValueError, jax.errors.JaxRuntimeError, ir.MLIRError) as error:
+        return mlir.serialize_portable_artifact(module, target, use_mixed_serialization=True)
+    except (ValueError, JaxRuntimeError, ir.MLIRError) as error:
         raise LinkError(
             "The module cannot be written as a portable artifact",
             details=[str(error)],

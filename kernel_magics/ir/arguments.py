@@ -4,11 +4,13 @@ import re
 from collections.abc import Sequence
 
 import jax
+from jax.core import ShapedArray
 
 from kernel_magics.errors import PrecisionError, SignatureError
 from kernel_magics.ir.signature import Signature
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.types import TensorType, aval_text, mlir_text
+
 
 def check_callable(signature: Signature, source: Source) -> None:
     """Raises unless JAX arrays can be its arguments and results, all 64 bits of them.
@@ -39,9 +41,7 @@ def check_callable(signature: Signature, source: Source) -> None:
         )
 
 
-def check_arguments(
-    signature: Signature, avals: Sequence[jax.core.ShapedArray], source: Source
-) -> None:
+def check_arguments(signature: Signature, avals: Sequence[ShapedArray], source: Source) -> None:
     """Raises unless the arguments fit, naming each that does not.
 
     Raises:
@@ -69,7 +69,7 @@ def check_arguments(
 
 
 def _misfit(
-    signature: Signature, avals: Sequence[jax.core.ShapedArray], wrong: list[int], source: Source
+    signature: Signature, avals: Sequence[ShapedArray], wrong: list[int], source: Source
 ) -> SignatureError:
     details: list[str] = []
     where: list[str] = []
@@ -92,7 +92,7 @@ def _misfit(
     )
 
 
-def _difference(wanted: TensorType, given: jax.core.ShapedArray) -> str:
+def _difference(wanted: TensorType, given: ShapedArray) -> str:
     parts: list[str] = []
     if wanted.dtype != given.dtype:
         parts.append("dtype")

@@ -1,12 +1,12 @@
 """Python's cyclic collector, kept out of work that makes many objects and no cycles."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 
 @contextmanager
-def without_collections() -> Iterator[None]:
+def without_collections() -> Generator[None]:
     """Holds the collector off while a module is read, linked or drawn; also a decorator.
 
     It would go through all objects of the process again and again, JAX's included: 8,000

@@ -47,4 +47,6 @@ def source_digest(source: Source) -> str:
 
 
 def _print(operation: ir.Operation) -> str:
-    return operation.get_asm(enable_debug_info=False, assume_verified=True, use_local_scope=True)
+    return str(
+        operation.get_asm(enable_debug_info=False, assume_verified=True, use_local_scope=True)
+    )

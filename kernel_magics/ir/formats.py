@@ -40,7 +40,9 @@ _TEXT_LOOKALIKES = (
     ),
     Lookalike(
         "XLA's HLO text",
-        re.compile(r"\A\s*HloModule\b|^\s*ENTRY\s+%?[\w.-]+|^\s*ROOT\s+%?[\w.-]+\s*=", re.MULTILINE),
+        re.compile(
+            r"\A\s*HloModule\b|^\s*ENTRY\s+%?[\w.-]+|^\s*ROOT\s+%?[\w.-]+\s*=", re.MULTILINE
+        ),
         "StableHLO is taken, not HLO: use `.as_text()` of the lowered, not the compiled, program.",
     ),
     Lookalike(
@@ -142,7 +144,7 @@ def version_problem(content: bytes) -> tuple[str, str] | None:
     if version > newest:
         return (
             f"The artifact was written by StableHLO {written}; this jaxlib reads {window}",
-            f"Write it with `target={'.'.join(map(str, newest))!r}` or older, or install a newer jaxlib.",
+            "Write it for one of these versions, or install a newer jaxlib.",
         )
     if version < oldest:
         return (

@@ -169,7 +169,7 @@ def rename(index: SymbolIndex, names: Mapping[str, str], rewriter: ReferenceRewr
             if any(symbol in names for symbol in use.symbols):
                 held = use.operation.attributes
                 held[use.attribute] = rewriter.rewrite(held[use.attribute], use.symbols)
-        if op.name in names:
+        if op.name is not None and op.name in names:
             fresh = ir.StringAttr.get(names[op.name], op.operation.context)
             op.operation.attributes["sym_name"] = fresh
 

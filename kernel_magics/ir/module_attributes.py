@@ -81,9 +81,7 @@ def _is_one(count: ir.Attribute) -> bool:
     return str(count).startswith("1 ")
 
 
-def _conflict(
-    name: str, value: ir.Attribute, present: ir.Attribute | None, unit: str
-) -> LinkError:
+def _conflict(name: str, value: ir.Attribute, present: ir.Attribute | None, unit: str) -> LinkError:
     has = "has none, which means 1" if present is None else f"has `{present}`"
     return LinkError(
         f"The module attribute `{name}` of {unit} does not fit the module it is linked into",

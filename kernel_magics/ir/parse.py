@@ -3,7 +3,7 @@
 import io
 from collections.abc import Sequence
 
-import jax
+from jax.errors import JaxRuntimeError
 from jax.extend import mlir
 from jax.extend.mlir import ir
 
@@ -56,7 +56,7 @@ def _upgrade(module: ir.Module, source: Source) -> ir.Module:
     content = source.content if isinstance(source.content, bytes) else bytecode(module)
     try:
         return mlir.deserialize_portable_artifact(content, module.context)
-    except (jax.errors.JaxRuntimeError, ir.MLIRError, ValueError) as error:
+    except (JaxRuntimeError, ir.MLIRError, ValueError) as error:
         problem = formats.version_problem(content)
         what, advice = problem or (
             "The portable artifact cannot be turned into StableHLO",

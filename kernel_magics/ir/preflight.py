@@ -14,7 +14,9 @@ SHOWN = 8
 """Problems in one message; the rest is counted."""
 
 # XLA's translation knows these and no others; of `arith` it knows constants alone.
-_XLA_DIALECTS = frozenset(("builtin", "chlo", "func", "mhlo", "sdy", "shape", "stablehlo", "tensor"))
+_XLA_DIALECTS = frozenset(
+    ("builtin", "chlo", "func", "mhlo", "sdy", "shape", "stablehlo", "tensor")
+)
 _XLA_OPS = frozenset(("arith.constant", "cf.assert", "cf.br"))
 
 # XLA's CPU compiler ends the process on values of these types.

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-import jax
+from jax.core import ShapedArray
+from jax.errors import JaxRuntimeError
 from jax.extend import mlir
 from jax.extend.mlir import ir, passmanager
 from jax.extend.mlir.dialects import stablehlo
@@ -20,7 +21,7 @@ from kernel_magics.ir.symbols import SymbolIndex, scan
 from kernel_magics.ir.types import aval_text, mlir_text
 
 
-def refine(source: Source, entry: str, avals: Sequence[jax.core.ShapedArray]) -> bytes:
+def refine(source: Source, entry: str, avals: Sequence[ShapedArray]) -> bytes:
     """The program with every shape known, as MLIR bytecode whose entry is `@main`.
 
     Args:
@@ -46,7 +47,7 @@ def refine(source: Source, entry: str, avals: Sequence[jax.core.ShapedArray]) ->
         with module.context:
             passmanager.PassManager.parse(pipeline).run(module.operation)
         return mlir.refine_polymorphic_shapes(bytecode(module))
-    except (ir.MLIRError, ValueError, jax.errors.JaxRuntimeError) as error:
+    except (ir.MLIRError, ValueError, JaxRuntimeError) as error:
         given = ", ".join(map(aval_text, avals))
         raise SignatureError(
             f"The dynamic dimensions of `@{entry}` cannot be worked out for ({given})",

@@ -9,6 +9,7 @@ from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import TopLevelOp
 from kernel_magics.ir.types import TensorType, tensor_type
 
+
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One argument of a function."""

@@ -32,7 +32,9 @@ class Source:
     def tag(self) -> str:
         """The SHA-256 of the content, 64 hexadecimal digits: what fresh names are made of."""
         content = self.content
-        return hashlib.sha256(content if isinstance(content, bytes) else content.encode()).hexdigest()
+        return hashlib.sha256(
+            content if isinstance(content, bytes) else content.encode()
+        ).hexdigest()
 
     def place(self, line: int, column: int) -> str:
         """`cell:2:13` for a line and a byte column of the content, both from 1."""
@@ -78,7 +80,7 @@ class Source:
         return len(text.encode()[: column - 1].decode(errors="replace")) + 1
 
 
-def read_source(code: Code, *, name: str = "text", first_line: int = 1) -> Source:
+def read_source(code: object, *, name: str = "text", first_line: int = 1) -> Source:
     """Makes a `Source` of what a user may hand over: text, bytes, or a path to read.
 
     Raises:

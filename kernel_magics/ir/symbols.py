@@ -1,4 +1,4 @@
-"""What stands at the top of a module: definitions, what each uses, and how big it is; in one pass."""
+"""What stands at the top of a module: definitions, what each uses, how big it is; one pass."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ class Use:
 
 @dataclass(slots=True)
 class TopLevelOp:
-    """One op at the top of a module: a function, a global, a mesh, a nested module, or no symbol."""
+    """One op at the top of a module: function, global, mesh, nested module, or no symbol."""
 
     operation: ir.Operation
     kind: str

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 
-import jax
 import numpy as np
 from jax import numpy as jnp
+from jax.core import ShapedArray
 from jax.extend.mlir import ir
 
 _NAMED_TYPES = {
@@ -50,7 +50,7 @@ class TensorType:
         """Whether a JAX array can be it."""
         return self.shape is not None and self.dtype is not None
 
-    def accepts(self, aval: jax.core.ShapedArray) -> bool:
+    def accepts(self, aval: ShapedArray) -> bool:
         """Whether a value of this abstract type may be given."""
         if self.shape is None or self.dtype != aval.dtype or len(self.shape) != len(aval.shape):
             return False
@@ -89,12 +89,12 @@ def element_dtype(element: str) -> np.dtype | None:
     return None if scalar is None else np.dtype(scalar)
 
 
-def aval_text(aval: jax.core.ShapedArray) -> str:
+def aval_text(aval: ShapedArray) -> str:
     """JAX's short form, such as `f32[2,3]`."""
     return f"{_short(_element_text(aval.dtype))}[{','.join(map(str, aval.shape))}]"
 
 
-def mlir_text(aval: jax.core.ShapedArray) -> str:
+def mlir_text(aval: ShapedArray) -> str:
     """MLIR's form, such as `tensor<2x3xf32>`."""
     return f"tensor<{''.join(f'{d}x' for d in aval.shape)}{_element_text(aval.dtype)}>"
 

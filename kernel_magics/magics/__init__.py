@@ -1,5 +1,7 @@
 """`%%hlo` and `%hlo`: the only part that knows IPython."""
 
+from typing import Any
+
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import no_var_expand
 
@@ -15,15 +17,18 @@ def load_magics(shell: InteractiveShell, session: Session) -> None:
     unload_magics(shell)
     cell, line = HloCell(shell, session), HloLine(shell, session)
     shell.events.register(_EVENT, cell.remember)
+    shell.input_transformers_cleanup.append(cell.keep_empty_body)
     # Neither line nor body may be touched: `{x}` and `$x` are text of the program.
-    shell.register_magic_function(no_var_expand(cell), "cell", "hlo")
-    shell.register_magic_function(no_var_expand(line), "line", "hlo")
+    manager: Any = shell.magics_manager
+    manager.register_function(no_var_expand(cell), "cell", "hlo")
+    manager.register_function(no_var_expand(line), "line", "hlo")
 
 
 def unload_magics(shell: InteractiveShell) -> None:
     """Takes the magics and their hook out again."""
-    magics = shell.magics_manager.magics
+    magics: Any = shell.magics_manager.magics
     cell = magics["cell"].pop("hlo", None)
     magics["line"].pop("hlo", None)
     if isinstance(cell, HloCell):
         shell.events.unregister(_EVENT, cell.remember)
+        shell.input_transformers_cleanup.remove(cell.keep_empty_body)

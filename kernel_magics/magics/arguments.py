@@ -30,7 +30,9 @@ class MagicParser(argparse.ArgumentParser):
                 details=[f"line: {line}"],
                 advice="Close the quotation mark.",
             ) from error
-        return self.parse_args(words)
+        options = self.parse_args(words)
+        _check_name(getattr(options, "name", None))
+        return options
 
     def error(self, message: str) -> NoReturn:
         """Raises; called by argparse."""
@@ -46,18 +48,18 @@ class MagicParser(argparse.ArgumentParser):
         raise HelpShown
 
 
-def python_name(word: str) -> str:
-    """A word that can be bound as a Python variable.
+def _check_name(name: object) -> None:
+    """A unit's name is bound as a Python variable, so it must be able to be one.
 
     Raises:
-        argparse.ArgumentTypeError: It is no identifier, or a keyword.
+        UsageError: It is no identifier, or a keyword.
     """
-    if not word.isidentifier() or keyword.iskeyword(word):
-        raise argparse.ArgumentTypeError(
-            f"{word!r} cannot be a name here: letters, digits and underscores make one. "
-            "Nothing on this line is expanded."
+    if isinstance(name, str) and (not name.isidentifier() or keyword.iskeyword(name)):
+        raise UsageError(
+            f"`{name}` cannot be the name of a unit",
+            details=["A name is made of letters, digits and underscores, and is no keyword."],
+            advice="Nothing on this line is expanded: `{x}` and `$x` stand for themselves.",
         )
-    return word
 
 
 def cell_parser() -> MagicParser:
@@ -68,16 +70,20 @@ def cell_parser() -> MagicParser:
         "show the merged graph, compile the entry.",
     )
     parser.add_argument(
-        "name", metavar="NAME", nargs="?", type=python_name, help="name of this unit and its entry"
+        "name", metavar="NAME", nargs="?", help="name of this unit and its entry"
     )
-    parser.add_argument("--func", metavar="FUNC", help="the entry; else @main or the only public one")
+    parser.add_argument(
+        "--func", metavar="FUNC", help="the entry; else @main or the only public one"
+    )
     parser.add_argument(
         "--show",
         choices=("graph", "text", "symbols", "nothing"),
         default="graph",
         help="what the cell shows (default: graph)",
     )
-    parser.add_argument("--no-compile", action="store_true", help="link and show, compile when called")
+    parser.add_argument(
+        "--no-compile", action="store_true", help="link and show, compile when called"
+    )
     return parser
 
 
@@ -90,7 +96,7 @@ def line_parser() -> MagicParser:
     parts.add_parser("graph", help="the merged graph of all functions")
     load = parts.add_parser("load", help="link a file: text, bytecode or portable artifact")
     load.add_argument("file", metavar="FILE")
-    load.add_argument("name", metavar="NAME", nargs="?", type=python_name)
+    load.add_argument("name", metavar="NAME", nargs="?")
     save = parts.add_parser("save", help="write the session as a portable artifact")
     save.add_argument("file", metavar="FILE")
     restore = parts.add_parser("restore", help="bring back a saved session")

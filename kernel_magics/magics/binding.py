@@ -6,7 +6,7 @@ import keyword
 from IPython.core.interactiveshell import InteractiveShell
 
 from kernel_magics.call.function import HloFunction
-from kernel_magics.sessions import SessionUnit
+from kernel_magics.session_units import SessionUnit
 
 
 def bind(shell: InteractiveShell, unit: SessionUnit) -> str:

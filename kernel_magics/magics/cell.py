@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 from IPython.core.interactiveshell import InteractiveShell
+from jax.errors import JaxRuntimeError
 
 from kernel_magics.call.function import HloFunction, compile_error
 from kernel_magics.compile.background import Job
@@ -20,7 +21,8 @@ from kernel_magics.ir.unit import ParsedUnit
 from kernel_magics.magics.arguments import HelpShown, cell_parser
 from kernel_magics.magics.binding import bind
 from kernel_magics.magics.display import CellView, GraphView, TextView
-from kernel_magics.sessions import Session, SessionUnit
+from kernel_magics.session_units import SessionUnit
+from kernel_magics.sessions import Session
 
 ELIDED = 16
 """Constants of more elements than this are shortened in what a cell shows."""
@@ -41,6 +43,11 @@ class HloCell:
         """Notes the cell that is about to run: its text before IPython took the magic off."""
         self._raw_cell = info.raw_cell or ""
         self._cell_id = info.cell_id or ""
+
+    def keep_empty_body(self, lines: list[str]) -> list[str]:
+        """An input transformer: IPython refuses an empty body itself, without an example."""
+        is_bare = len(lines) == 1 and lines[0].split() and lines[0].split()[0] == "%%hlo"
+        return [*lines, "\n"] if is_bare else lines
 
     def __call__(self, line: str, cell: str) -> CellView | None:
         """Links the program of the cell, binds its functions, shows the graph, compiles.
@@ -68,9 +75,10 @@ class HloCell:
 
     def _source(self, cell: str) -> Source:
         """The body with the line at which it begins in the cell, blank lines in front included."""
-        before, found, _ = self._raw_cell.rpartition(cell.rstrip())
-        first_line = before.count("\n") + 1 if found and before.lstrip().startswith("%%") else 2
-        return Source(cell, "cell", first_line)
+        body = cell.rstrip()
+        before, found, _ = self._raw_cell.rpartition(body) if body else ("", "", "")
+        in_this_cell = bool(found) and before.lstrip().startswith("%%")
+        return Source(cell, "cell", before.count("\n") + 1 if in_this_cell else 2)
 
     def _content(
         self, unit: SessionUnit, options: argparse.Namespace, note: str
@@ -110,7 +118,7 @@ def _compile(function: HloFunction) -> str:
     began = time.perf_counter()
     try:
         compiled = Job(lowered.compile).wait()
-    except jax.errors.JaxRuntimeError as error:
+    except JaxRuntimeError as error:
         raise compile_error(function.program, error) from error
     except KeyboardInterrupt:
         # No chain: the interrupt is what the user did, not what went wrong.

@@ -19,8 +19,12 @@ class GraphView:
     def __repr__(self) -> str:
         return "\n".join(filter(None, [self.graph.to_text().rstrip(), self.note]))
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+    def bundle(self) -> dict[str, str]:
+        """What it is in each MIME type."""
         return {"text/plain": repr(self), "image/svg+xml": self.graph.to_svg(note=self.note)}
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return self.bundle()
 
 
 class TextView:
@@ -32,6 +36,10 @@ class TextView:
 
     def __repr__(self) -> str:
         return "\n".join(filter(None, [self.text.rstrip(), self.note]))
+
+    def bundle(self) -> dict[str, str]:
+        """What it is in each MIME type."""
+        return {"text/plain": repr(self)}
 
 
 class CellView:
@@ -71,9 +79,7 @@ class CellView:
         return repr(self.content) if self.content is not None else str(self.link_report)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        if isinstance(self.content, GraphView):
-            return self.content._repr_mimebundle_()  # noqa: SLF001 - same file, same protocol
-        return {"text/plain": repr(self)}
+        return {"text/plain": repr(self)} if self.content is None else self.content.bundle()
 
     def _ipython_display_(self) -> None:
         if self._shows_itself and self.content is not None:

@@ -92,10 +92,13 @@ def _function_table(session: Session) -> str:
             merged = unit.report[name].new_name
             shadowed = "" if latest.get(name) is function else "  (hidden by a later unit)"
             arrow = f"→ @{merged}" if merged != name else ""
-            rows.append((unit.name, f"@{name}", arrow, str(function.signature)[len(name) + 1 :] + shadowed))
+            rows.append(
+                (unit.name, f"@{name}", arrow, str(function.signature)[len(name) + 1 :] + shadowed)
+            )
     if not rows:
-        return "The session holds no function. A `%%hlo` cell, `%hlo load FILE` or `km.load` brings some."
+        return "The session holds no function yet: a `%%hlo` cell or `%hlo load FILE` brings some."
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     return "\n".join(
-        "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]]) for row in rows
+        "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]])
+        for row in rows
     )

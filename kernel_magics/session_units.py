@@ -1,0 +1,87 @@
+"""One unit of a session: its program, what linking did, and the functions it brought."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kernel_magics.call.function import HloFunction
+from kernel_magics.call.program import Program
+from kernel_magics.graph.function_graph import FunctionGraph
+from kernel_magics.graph.functions import unit_graph
+from kernel_magics.ir.fingerprint import Shape, digest, source_digest
+from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.module_attributes import Attributes
+from kernel_magics.ir.source import Source
+from kernel_magics.ir.symbols import SymbolIndex
+from kernel_magics.ir.unit import ParsedUnit
+
+
+@dataclass(frozen=True)
+class SessionUnit:
+    """What one cell brought into the session module."""
+
+    name: str
+    source: Source
+    index: SymbolIndex = field(repr=False)
+    """The scan from before it was linked; its ops live in the session module."""
+    report: LinkReport
+    functions: Mapping[str, HloFunction]
+    """The public functions, under the names their author gave."""
+    entry: str | None
+    """The author's name of the function that the unit is called by."""
+    serial: int
+    """Grows with each definition: where names meet, the highest wins."""
+    attributes: Attributes = field(repr=False)
+    """Those of the unit's own module."""
+    shape: Shape = field(repr=False)
+    """What it has in common with every program that says the same."""
+
+    @cached_property
+    def graph(self) -> FunctionGraph:
+        """Its functions, under the names that linking gave them."""
+        return unit_graph(self.index, self.source, self.report, self.entry)
+
+    @property
+    def merged_names(self) -> set[str]:
+        """The symbols of the session module that are its own, or shared with equal units."""
+        return {symbol.new_name for symbol in self.report.symbols}
+
+    def says_the_same(self, unit: ParsedUnit, outline: Shape) -> bool:
+        """Whether a program of this shape is this one, perhaps in other spelling."""
+        if self.source.content == unit.source.content:
+            return True
+        return self.shape == outline and source_digest(self.source) == digest(unit.module)
+
+
+def make_unit(
+    unit: ParsedUnit,
+    report: LinkReport,
+    entry: str | None,
+    serial: int,
+    own: Attributes,
+    outline: Shape,
+) -> SessionUnit:
+    """A unit with a function for each public one of its program, and for its entry.
+
+    Args:
+        unit: The program.
+        report: What linking it did.
+        entry: The author's name of the function it is called by.
+        serial: Higher than those of all units before.
+        own: The attributes of the program's module.
+        outline: Its shape from before it was linked.
+    """
+    names = [op.name for op in unit.index.public_functions() if op.name is not None]
+    if entry is not None and entry not in names:
+        names.append(entry)
+    return SessionUnit(
+        name=report.unit,
+        source=unit.source,
+        index=unit.index,
+        report=report,
+        functions={key: HloFunction(Program(unit.source, key), report=report) for key in names},
+        entry=entry,
+        serial=serial,
+        attributes=own,
+        shape=outline,
+    )
