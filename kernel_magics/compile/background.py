@@ -6,6 +6,8 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+_STEP_S = 0.1
+
 
 class Job(Generic[T]):
     """Runs a function in a thread of its own.
@@ -28,7 +30,9 @@ class Job(Generic[T]):
             KeyboardInterrupt: The user did not want to wait; the work goes on.
             Exception: What the work raised.
         """
-        self._done.wait()
+        # In steps: a signal that another thread receives does not wake this one.
+        while not self._done.wait(_STEP_S):
+            pass
         if self._error is not None:
             raise self._error
         return self._result  # pyright: ignore[reportReturnType]

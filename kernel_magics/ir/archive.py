@@ -89,8 +89,8 @@ def extract(module: ir.Module, report: LinkReport) -> bytes:
     point = ir.InsertionPoint(part.body)
     for symbol in report.symbols:
         copy = table[symbol.new_name].operation.clone(point)
-        visibility = "public" if symbol.is_public else "private"
-        copy.attributes["sym_visibility"] = ir.StringAttr.get(visibility, module.context)
+        if symbol.is_public and "sym_visibility" in copy.attributes:
+            del copy.attributes["sym_visibility"]
     names: Mapping[str, str] = {new: old for old, new in report.renamed.items()}
     rename(scan(part), names, ReferenceRewriter(names, module.context))
     return bytecode(part)

@@ -59,7 +59,7 @@ _TEXT_LOOKALIKES = (
         "Python",
         re.compile(
             r"\A\s*(#[^\n]*\s*)*(import \w|from [\w.]+ import |def \w+\(|class \w+[:(]"
-            r"|@[\w.]+\s*\n\s*def |[\w.]+\s*=\s*[\w.]+\(|print\(|async def )"
+            r"|@[\w.]+\s*\n\s*def |[A-Za-z_][\w.]*\s*=[^=]|print\(|async def )"
         ),
         f"`%%hlo` cells hold MLIR. {_JAX_ADVICE}",
     ),
