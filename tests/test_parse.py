@@ -6,6 +6,7 @@ import pytest
 from kernel_magics.errors import FormatError, ParseError
 from kernel_magics.ir.parse import bytecode, parse
 from kernel_magics.ir.source import Source, read_source
+from kernel_magics.ir.unit import read_unit
 
 GOOD = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }"
 
@@ -201,6 +202,23 @@ def test_missing_file_and_file_name_as_text_are_told_apart(context):
 
 def test_other_objects_are_refused(context):
     assert "a `list` was given" in refused(context, [1, 2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'func.func @"\\FF"() { return }',
+        'func.func @f() { %0 = stablehlo.custom_call @"\\FE"() : () -> tensor<f32>\n return }',
+    ],
+)
+def test_names_that_are_no_text_are_refused(context, text):
+    with pytest.raises(FormatError, match="whose name is not UTF-8"):
+        read_unit(Source(text), context)
+
+
+def test_strings_that_are_no_text_are_fine(context):
+    text = 'func.func @f() attributes {a = "\\FF"} { return }'
+    assert read_unit(Source(text), context).index.by_name["f"].op_count == 1
 
 
 def test_long_lines_are_cut_round_the_caret(context):

@@ -13,6 +13,8 @@ COMPOSITE = "stablehlo.composite"
 CUSTOM_CALL = "stablehlo.custom_call"
 _CUSTOM_CALLS = (CUSTOM_CALL, "mhlo.custom_call")
 
+_READ_TEXTS = ("sym_name", "sym_visibility", "call_target_name")
+
 _ADVANCE = ir.WalkResult.ADVANCE
 _PRE_ORDER = ir.WalkOrder.PRE_ORDER
 
@@ -129,7 +131,7 @@ def _walk(op: TopLevelOp, reader: ReferenceReader | None) -> None:
 def _read_attributes(
     op: TopLevelOp, operation: ir.Operation, kind: str, reader: ReferenceReader
 ) -> dict[str, str]:
-    """Notes what an op's attributes refer to; gives those that are plain text."""
+    """Notes what an op's attributes refer to; gives the names among them."""
     texts: dict[str, str] = {}
     attributes = operation.attributes
     for name in attributes:
@@ -139,7 +141,9 @@ def _read_attributes(
             # The binding has no class for constants of complex numbers and of small floats.
             continue
         if isinstance(attribute, ir.StringAttr):
-            texts[name] = attribute.value
+            # Others may hold bytes that are no text, such as a kernel's own program.
+            if name in _READ_TEXTS:
+                texts[name] = attribute.value
         elif symbols := reader.read(attribute):
             op.uses.append(Use(operation, name, symbols))
             for symbol in symbols:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from jax.extend.mlir import ir
 
+from kernel_magics.errors import FormatError
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import SymbolIndex, scan
@@ -25,4 +26,13 @@ def read_unit(source: Source, context: ir.Context) -> ParsedUnit:
         SourceError: It is not a program that we take.
     """
     module = parse(source, context)
-    return ParsedUnit(source, module, scan(module))
+    try:
+        index = scan(module)
+    except RuntimeError as error:
+        # The binding makes Python strings of names, and MLIR takes any bytes for a name.
+        raise FormatError(
+            f"The {source.name} has a symbol or a custom-call target whose name is not UTF-8",
+            details=[str(error).split("\n")[-1]],
+            advice="Give it a name that is text.",
+        ) from error
+    return ParsedUnit(source, module, index)
