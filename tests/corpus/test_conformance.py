@@ -19,7 +19,6 @@ OLD_JAX_DIFFERS = {
     "asin_float32": "its CHLO lowering of asin is less accurate near one",
     "asin_float64": "its CHLO lowering of asin is less accurate near one",
 }
-NEEDS_LAPACK = "lapack_"
 
 
 @cache
@@ -76,5 +75,8 @@ def test_programs_that_cannot_run_are_refused_in_words(corpus, kind):
 
 
 def test_programs_of_other_platforms_are_refused_in_words_or_run(corpus):
-    problems = wrong(corpus, "bytecode.jsonl", "other_platform").values()
-    assert all("Error: " in problem for problem in problems)
+    problems = wrong(corpus, "bytecode.jsonl", "other_platform")
+    ran = {key for key, problem in problems.items() if "Error: " not in problem}
+    # Eigenvectors of a multiple eigenvalue, and a window reduction whose start value is not
+    # neutral, are each platform's own choice.
+    assert ran <= {"tpu_Eigh_24", "tpu_stablehlo_dynamic_reduce_window_114"}

@@ -1,10 +1,9 @@
 """A hundred programs with the same names live in one JAX program."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
-
-import os
 
 PROGRAM = """
 import sys
