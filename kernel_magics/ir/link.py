@@ -148,8 +148,9 @@ def _fresh_names(index: SymbolIndex, target: Target, tag: str) -> dict[str, str]
     taken = [name for name in index.by_name if target.is_taken(name)]
     used = set(index.by_name)
     names: dict[str, str] = {}
+    suffix = tag[:TAG_LENGTH]
     for name in taken:
-        fresh = f"{name}_{tag[:TAG_LENGTH]}"
+        fresh = f"{name}_{suffix}"
         if fresh in used or target.is_taken(fresh):
             fresh = next(n for n in _longer(name, tag) if n not in used and not target.is_taken(n))
         names[name] = fresh
@@ -166,9 +167,9 @@ def rename(index: SymbolIndex, names: Mapping[str, str], rewriter: ReferenceRewr
     """Gives the symbols of a scanned module new names, in definitions and in all uses."""
     for op in index.ops:
         for use in op.uses:
-            if any(symbol in names for symbol in use.symbols):
-                held = use.operation.attributes
-                held[use.attribute] = rewriter.rewrite(held[use.attribute], use.symbols)
+            if not names.keys().isdisjoint(use.symbols):
+                fresh = rewriter.rewrite(use.value, use.symbols)
+                use.operation.attributes[use.attribute] = fresh
         if op.name is not None and op.name in names:
             fresh = ir.StringAttr.get(names[op.name], op.operation.context)
             op.operation.attributes["sym_name"] = fresh

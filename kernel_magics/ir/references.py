@@ -47,10 +47,11 @@ class ReferenceReader:
 
     def read(self, attribute: ir.Attribute) -> tuple[str, ...]:
         """The root symbols that an attribute names, in order, repeats included."""
-        if type(attribute) in _PLAIN:
-            return ()
-        if isinstance(attribute, ir.FlatSymbolRefAttr):
+        kind = type(attribute)
+        if kind is ir.FlatSymbolRefAttr:
             return (attribute.value,)
+        if kind in _PLAIN:
+            return ()
         known = self._known.get(attribute)
         if known is None:
             known = self._known[attribute] = tuple(self._inside(attribute))

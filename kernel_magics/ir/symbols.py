@@ -1,6 +1,7 @@
 """What stands at the top of a module: definitions, what each uses, how big it is; one pass."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from jax.extend.mlir import ir
@@ -19,12 +20,14 @@ _ADVANCE = ir.WalkResult.ADVANCE
 _PRE_ORDER = ir.WalkOrder.PRE_ORDER
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, like the ops it points at: modules have as many of these as calls.
+@dataclass(slots=True)
 class Use:
     """One attribute of one op that names symbols."""
 
     operation: ir.Operation
     attribute: str
+    value: ir.Attribute
     symbols: tuple[str, ...]
 
 
@@ -133,25 +136,36 @@ def _read_attributes(
 ) -> dict[str, str]:
     """Notes what an op's attributes refer to; gives the names among them."""
     texts: dict[str, str] = {}
-    attributes = operation.attributes
-    for name in attributes:
-        try:
-            attribute = attributes[name]
-        except TypeError:
-            # The binding has no class for constants of complex numbers and of small floats.
-            continue
-        if isinstance(attribute, ir.StringAttr):
+    references = op.references
+    for name, attribute in _attributes(operation):
+        if type(attribute) is ir.StringAttr:
             # Others may hold bytes that are no text, such as a kernel's own program.
             if name in _READ_TEXTS:
                 texts[name] = attribute.value
         elif symbols := reader.read(attribute):
-            op.uses.append(Use(operation, name, symbols))
+            op.uses.append(Use(operation, name, attribute, symbols))
             for symbol in symbols:
-                op.references[symbol, kind] = op.references.get((symbol, kind), 0) + 1
+                references[symbol, kind] = references.get((symbol, kind), 0) + 1
     if kind in _CUSTOM_CALLS:
         target = texts.get("call_target_name", "")
         op.custom_calls[target] = op.custom_calls.get(target, 0) + 1
     return texts
+
+
+def _attributes(operation: ir.Operation) -> list[tuple[str, ir.Attribute]]:
+    """Names and values; without constants of complex numbers and of small floats.
+
+    The binding has no class for those, and raises where it meets one.
+    """
+    attributes = operation.attributes
+    try:
+        return list(attributes.items())
+    except TypeError:
+        found: list[tuple[str, ir.Attribute]] = []
+        for name in attributes:
+            with suppress(TypeError):
+                found.append((name, attributes[name]))
+        return found
 
 
 def _is_symbol_table(operation: ir.Operation) -> bool:
