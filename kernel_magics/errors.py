@@ -74,8 +74,11 @@ class Diagnostic:
     line: int
     """Line in the user's cell, from 1; 0 where MLIR names no place."""
     column: int
+    """Column in bytes, from 1, as MLIR counts."""
     excerpt: str
     """The place, its line and a caret, ready to print; empty where MLIR names no place."""
+    is_note: bool = False
+    """Whether it explains the one before, such as where a name was used first."""
 
 
 class ParseError(SourceError):

@@ -42,6 +42,11 @@ class SessionUnit:
         return unit_graph(self.index, self.source, self.report, self.entry)
 
     @property
+    def text(self) -> str | None:
+        """The author's text; None where there were only bytes."""
+        return self.source.content if isinstance(self.source.content, str) else None
+
+    @property
     def merged_names(self) -> set[str]:
         """The symbols of the session module that are its own, or shared with equal units."""
         return {symbol.new_name for symbol in self.report.symbols}

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import MappingProxyType
 from jax.extend.mlir import ir
 
 from kernel_magics.call.function import HloFunction
-from kernel_magics.errors import SessionError
+from kernel_magics.errors import SessionError, SourceError
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.functions import merge_graphs
 from kernel_magics.ir import archive
@@ -139,14 +140,20 @@ class Session:
 
         Raises:
             LinkError: The module holds ops that have no portable form.
-            OSError: The file cannot be written.
+            SessionError: The file cannot be written.
         """
         units = [
-            archive.ArchivedUnit(unit.name, unit.entry, unit.serial, unit.report)
+            archive.ArchivedUnit(unit.name, unit.entry, unit.serial, unit.report, unit.text)
             for unit in self._units.values()
         ]
         content = archive.write(self._module, units)
-        Path(path).expanduser().write_bytes(content)
+        try:
+            Path(path).expanduser().write_bytes(content)
+        except OSError as error:
+            raise SessionError(
+                f"`{path}` cannot be written: {error.strerror or error}",
+                advice="Choose a folder that exists and is yours.",
+            ) from error
 
     def restore(self, path: str | os.PathLike[str]) -> None:
         """Brings back what `save` wrote, in place of what the session holds.
@@ -259,8 +266,15 @@ def _reused(report: LinkReport, unit: str) -> LinkReport:
 
 
 def _restored(module: ir.Module, unit: archive.ArchivedUnit) -> SessionUnit:
-    source = Source(archive.extract(module, unit.report), unit.name)
-    parsed = read_unit(source, new_context())
+    parsed = _read_again(module, unit)
     own = read_attributes(module.operation)
     outline = shape(parsed.index)
     return make_unit(parsed, unit.report, unit.entry, unit.serial, own, outline)
+
+
+def _read_again(module: ir.Module, unit: archive.ArchivedUnit) -> ParsedUnit:
+    """The author's text where this jaxlib still reads it, else what the module holds of it."""
+    if unit.text is not None:
+        with suppress(SourceError):
+            return read_unit(Source(unit.text, unit.name), new_context())
+    return read_unit(Source(archive.extract(module, unit.report), unit.name), new_context())

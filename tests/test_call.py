@@ -285,7 +285,7 @@ def test_unit_of_eight_partitions_does_not_fit_a_program_of_one():
 
 def test_function_says_what_it_is():
     function = km.Session().load(TEXT, name="scale")
-    assert repr(function) == "<HloFunction @main(x: f32[4], k: f32[]) -> (f32[4])>"
+    assert repr(function) == "<HloFunction @main(x: f32[4], k: f32[]) -> (f32[4]) of scale>"
     assert str(function.signature) == "@main(x: f32[4], k: f32[]) -> (f32[4])"
     assert function.text == TEXT
     assert function.link_report["main"].why == "kept"

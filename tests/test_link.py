@@ -50,7 +50,7 @@ def test_report_says_old_name_new_name_and_why(session):
     assert symbol.new_name.startswith("main_")
     assert symbol.new_name == f"main_{Source(NEGATE.format('main')).tag[:4]}"
     assert str(report) == (
-        "second: 1 symbols, 0 uses rewritten\n"
+        "second: 1 symbol, 0 uses rewritten\n"
         f"  @main  @{symbol.new_name}  renamed  func.func  0 uses"
     )
 

@@ -216,7 +216,7 @@ def test_line_magic_looks_and_changes(shell, tmp_path):
     assert "(x: f32[3]) -> (f32[3])" in repr(run(shell, "%hlo functions")[0])
     assert "@main" in repr(run(shell, "%hlo graph")[0])
     run(shell, f"%hlo save {saved}")
-    assert "1 units forgotten" in repr(run(shell, "%hlo reset")[0])
+    assert "1 unit forgotten" in repr(run(shell, "%hlo reset")[0])
     assert km.session.units == {}
     run(shell, f"%hlo restore {saved}")
     assert list(km.session.units) == ["double"]

@@ -32,7 +32,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 EXCERPT = """
   cell:4:22
     %1 = stablehlo.add %0, %0 : tensor<3xf32>
-                       ^^ use of value '%0' expects different type than prior uses"""
+                       ^^
+  cell:3:3"""
 
 
 class ThisPython(KernelManager):

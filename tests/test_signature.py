@@ -93,7 +93,7 @@ def test_wrong_type_names_index_name_wanted_and_given(read):
         "    func.func @main(%p: tensor<3xf32>, %q: tensor<3xf32>) { return }\n"
         "                                       ^^ f32[3] wanted\n"
         "  argument 1 (`%q`): `tensor<3xf32>` wanted, `tensor<4xi32>` given (other dtype and shape)\n"
-        "  Convert the argument with `x.astype(...)` or `x.reshape(...)`."
+        "  Give an array of that shape and dtype; `jnp.asarray(x, dtype)` converts."
     )
 
 

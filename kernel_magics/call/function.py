@@ -124,7 +124,8 @@ class HloFunction:
         return compiled(self._program).lower(*args)  # pyright: ignore[reportFunctionMemberAccess]
 
     def __repr__(self) -> str:
-        return f"<HloFunction {self.signature}>"
+        unit = f" of {self._report.unit}" if self._report else ""
+        return f"<HloFunction {self.signature}{unit}>"
 
 
 def compile_error(program: Program, error: Exception) -> CompileError:

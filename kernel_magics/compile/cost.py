@@ -29,7 +29,7 @@ class CompileCost:
             parts.append(_scaled(self.flops, "FLOP", 1000))
         if self.bytes_accessed is not None:
             parts.append(f"{_scaled(self.bytes_accessed, 'B', 1024)} moved")
-        if self.temporary_bytes is not None:
+        if self.temporary_bytes:
             parts.append(f"{_scaled(self.temporary_bytes, 'B', 1024)} temporary")
         return " · ".join(parts)
 
@@ -51,7 +51,9 @@ def read_cost(compiled: jax.stages.Compiled, platform: str, compile_time_s: floa
 
 
 def _seconds(seconds: float) -> str:
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms" if seconds >= 1e-3 else "under 1 ms"  # noqa: PLR2004
+    return f"{seconds:.1f} s"
 
 
 def _scaled(amount: float, unit: str, base: int) -> str:

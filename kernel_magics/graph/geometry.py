@@ -7,7 +7,7 @@ NODE_HEIGHT = 44.0
 MIN_WIDTH = 150.0
 MAX_WIDTH = 264.0
 ROW_GAP = 13.0
-COLUMN_GAP = 56.0
+COLUMN_GAP = 44.0
 ARROW_LENGTH = 8.0
 
 Point = tuple[float, float]

@@ -74,7 +74,7 @@ def _dot_text(problem: Problem, widths: Sequence[float], splines: str) -> str:
         f'node [shape=box, fixedsize=true, height={_inches(NODE_HEIGHT)}, label=""];',
         "edge [tailport=e, headport=w, arrowsize=0.8];",
     ]
-    lines += [f"n{index} [width={_inches(width)}];" for index, width in enumerate(widths)]
+    lines += [f"n{index} [width={_inches(widths[index])}];" for index in _order(problem)]
     # Without this, an entry that calls only what is far right would stand in the middle.
     first = " ".join(f"n{index};" for index in problem.first_column)
     lines.append(f"{{ rank=min; {first} }}" if first else "")
@@ -82,6 +82,21 @@ def _dot_text(problem: Problem, widths: Sequence[float], splines: str) -> str:
         f'n{tail} -> n{head} [id="{index}"];' for index, (tail, head) in enumerate(problem.edges)
     ]
     return "\n".join([*lines, "}"])
+
+
+def _order(problem: Problem) -> list[int]:
+    """The nodes, last component first: left to right, Graphviz stacks them from the bottom up."""
+    component = list(range(len(problem.widths)))
+
+    def root(index: int) -> int:
+        while component[index] != index:
+            component[index] = index = component[component[index]]
+        return index
+
+    for tail, head in problem.edges:
+        low, high = sorted((root(tail), root(head)))
+        component[high] = low
+    return sorted(range(len(component)), key=lambda index: (-root(index), index))
 
 
 def _run(command: str, text: str, deadline: float) -> dict[str, Any]:

@@ -30,6 +30,8 @@ class ArchivedUnit:
     """The author's name of the function it is called by."""
     serial: int
     report: LinkReport
+    text: str | None
+    """The author's text, for names and spelling; None where there were only bytes."""
 
 
 def write(module: ir.Module, units: Sequence[ArchivedUnit]) -> bytes:
@@ -100,4 +102,4 @@ def _unit(fields: dict[str, Any]) -> ArchivedUnit:
     report = fields["report"]
     symbols = tuple(LinkedSymbol(**symbol) for symbol in report.pop("symbols"))
     report = LinkReport(symbols=symbols, **report)
-    return ArchivedUnit(fields["name"], fields["entry"], fields["serial"], report)
+    return ArchivedUnit(fields["name"], fields["entry"], fields["serial"], report, fields["text"])

@@ -88,7 +88,7 @@ def _misfit(
         f"{aval_text(avals[wrong[0]])} was given",
         where=where or _function_place(signature, source),
         details=details,
-        advice="Convert the argument with `x.astype(...)` or `x.reshape(...)`.",
+        advice="Give an array of that shape and dtype; `jnp.asarray(x, dtype)` converts.",
     )
 
 

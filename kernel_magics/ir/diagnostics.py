@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -25,10 +26,12 @@ _PLACE = re.compile(r'"-":(\d+):(\d+)')
 def collect(error: ir.MLIRError, source: Source) -> list[Diagnostic]:
     """Every diagnostic of an error, in the order of MLIR, with notes that point elsewhere."""
     found: list[Diagnostic] = []
+    # The caret of a single error needs no words: they are the sentence above it.
+    quiet = len(error.error_diagnostics) == 1
     for diagnostic in error.error_diagnostics:
-        found.append(_translate(diagnostic, source))
+        found.append(_translate(diagnostic, source, quiet=quiet))
         found += [
-            _translate(note, source)
+            replace(_translate(note, source), is_note=True)
             for note in diagnostic.notes
             if not note.message.startswith(("see current operation", "Available dialects"))
         ]
@@ -52,19 +55,21 @@ def position(location: ir.Location, source: Source) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found and int(found[1]) > 0 else None
 
 
-def _translate(diagnostic: Any, source: Source) -> Diagnostic:
+def _translate(diagnostic: Any, source: Source, *, quiet: bool = False) -> Diagnostic:
     message = diagnostic.message.strip()
     at = position(diagnostic.location, source)
     if at is None:
         return Diagnostic(message, 0, 0, "")
     line, column = at
     message = _named(message, source, line, column, diagnostic.notes)
-    shown = source.excerpt(line, column, message)
+    shown = source.excerpt(line, column, "" if quiet else message)
     return Diagnostic(message, line + source.first_line - 1, column, shown)
 
 
 def _named(message: str, source: Source, line: int, column: int, notes: Any) -> str:
-    """Puts the field's words and close names where MLIR's message is about its own flags."""
+    """Puts the field's words and close names where MLIR's message lacks them."""
+    if message == "use of undeclared SSA value name":
+        return f"{message} `{source.token(line, column)}`"
     unknown = _UNKNOWN_DIALECT.search(message)
     if unknown:
         dialect = unknown[1] or _dialect_at(source.line(line), column)

@@ -72,11 +72,12 @@ class LinkReport:
 
     def __str__(self) -> str:
         rows = [
-            (f"@{s.old_name}", f"@{s.new_name}", s.why, s.kind, f"{s.uses} uses")
+            (f"@{s.old_name}", f"@{s.new_name}", s.why, s.kind, _counted(s.uses, "use"))
             for s in self.symbols
         ]
         widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
-        lines = [f"{self.unit}: {len(rows)} symbols, {self.uses_rewritten} uses rewritten"]
+        uses = _counted(self.uses_rewritten, "use")
+        lines = [f"{self.unit}: {_counted(len(rows), 'symbol')}, {uses} rewritten"]
         lines += [
             "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
             for row in rows
@@ -203,3 +204,7 @@ def _report(op: TopLevelOp, names: Mapping[str, str], counts: Mapping[str, int])
         uses=counts[op.name],
         is_public=not op.is_private,
     )
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,6 +1,7 @@
 """Text or bytes to a verified module; MLIR's diagnostics to errors with carets."""
 
 import io
+import re
 from collections.abc import Sequence
 
 from jax.errors import JaxRuntimeError
@@ -15,6 +16,10 @@ from kernel_magics.ir.source import Source
 _OLD_TEXT = (
     "MLIR text is not stable across versions; if an older or newer tool wrote it, "
     "ask for a portable artifact (`.mlir.bc`), which is."
+)
+
+_OLD_FORM = re.compile(
+    r"is unknown|^expected|failed to satisfy constraint|requires attribute|unregistered"
 )
 
 
@@ -89,8 +94,9 @@ def _refusal(source: Source, kind: formats.Format, error: ir.MLIRError) -> Excep
 
 
 def _text_refusal(source: Source, diagnostics: Sequence[Diagnostic]) -> ParseError:
-    first = diagnostics[0].message if diagnostics else "no reason was given"
-    more = f" (and {len(diagnostics) - 1} more)" if len(diagnostics) > 1 else ""
+    errors = [diagnostic for diagnostic in diagnostics if not diagnostic.is_note]
+    first = errors[0].message if errors else "no reason was given"
+    more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     what = f"MLIR refused the {source.name}: {first}{more}"
     return _parse_error(what, diagnostics, _advice(first))
 
@@ -104,6 +110,6 @@ def _parse_error(what: str, diagnostics: Sequence[Diagnostic], advice: str) -> P
 def _advice(message: str) -> str:
     if message.startswith("unknown dialect"):
         return "Only dialects that jaxlib knows are taken: lower the program to StableHLO first."
-    if message.startswith(("use of undeclared SSA", "redefinition of")):
-        return "Correct the name and run the cell again; nothing was changed."
-    return _OLD_TEXT
+    if _OLD_FORM.search(message):
+        return _OLD_TEXT
+    return "Correct it and run it again; nothing was changed."

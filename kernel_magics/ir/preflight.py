@@ -54,12 +54,13 @@ def preflight(index: SymbolIndex, entry: str, source: Source) -> None:
     if not problems:
         return
     first = problems[0]
-    more = f" (and {len(problems) - 1} more problems)" if len(problems) > 1 else ""
-    where = [_excerpt(problem, source) for problem in problems[:SHOWN]]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    quiet = len(problems) == 1
+    where = [_excerpt(problem, source, quiet=quiet) for problem in problems[:SHOWN]]
     raise PreflightError(
         f"`@{entry}` cannot be compiled: {first.sentence}{more}",
         where=[excerpt for excerpt in where if excerpt],
-        details=[] if any(where) else [problem.sentence for problem in problems[:SHOWN]],
+        details=[] if quiet or any(where) else [p.sentence for p in problems[:SHOWN]],
         advice=" ".join(dict.fromkeys(problem.advice for problem in problems)),
     )
 
@@ -202,9 +203,10 @@ def _first(op: TopLevelOp, kind: str) -> ir.Location | None:
     return found[0] if found else None
 
 
-def _excerpt(problem: Problem, source: Source) -> str:
+def _excerpt(problem: Problem, source: Source, *, quiet: bool) -> str:
+    """The caret of a single problem needs no words: they are the sentence above it."""
     at = position(problem.location, source) if problem.location else None
-    return source.excerpt(*at, problem.sentence) if at else ""
+    return source.excerpt(*at, "" if quiet else problem.sentence) if at else ""
 
 
 CHECKS: tuple[Check, ...] = (_bodiless, _cycles, _foreign_ops, _fatal_types)

@@ -7,6 +7,7 @@ which symbols they may name, and MLIR's own replacer, which sees inside them, re
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import cast
 
 from jax.extend.mlir import ir
 
@@ -49,7 +50,7 @@ class ReferenceReader:
         """The root symbols that an attribute names, in order, repeats included."""
         kind = type(attribute)
         if kind is ir.FlatSymbolRefAttr:
-            return (attribute.value,)
+            return (cast("ir.FlatSymbolRefAttr", attribute).value,)
         if kind in _PLAIN:
             return ()
         known = self._known.get(attribute)

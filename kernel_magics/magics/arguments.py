@@ -2,10 +2,15 @@
 
 import argparse
 import keyword
+import re
 import shlex
+from difflib import get_close_matches
 from typing import NoReturn
 
 from kernel_magics.errors import UsageError
+
+_CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
+_QUOTED = re.compile(r"[\w-]+")
 
 
 class HelpShown(Exception):  # noqa: N818 - no error: the user asked
@@ -36,8 +41,11 @@ class MagicParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises; called by argparse."""
+        choice = _CHOICE.search(message)
+        close = get_close_matches(choice[1], _QUOTED.findall(choice[2]), 1) if choice else []
+        hint = f"; did you mean `{close[0]}`?" if close else ""
         raise UsageError(
-            f"`{self.prog}`: {message}",
+            f"`{self.prog}`: {message}{hint}",
             details=self.format_usage().strip().split("\n"),
             advice=f"`{self.prog.split()[0]} --help` explains the options.",
         )
@@ -69,9 +77,7 @@ def cell_parser() -> MagicParser:
         description="Link the program of this cell into the session, bind its public functions, "
         "show the merged graph, compile the entry.",
     )
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", help="name of this unit and its entry"
-    )
+    parser.add_argument("name", metavar="NAME", nargs="?", help="name of this unit and its entry")
     parser.add_argument(
         "--func", metavar="FUNC", help="the entry; else @main or the only public one"
     )

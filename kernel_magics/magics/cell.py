@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from collections import Counter
 from typing import Any
 
 import jax
@@ -14,6 +15,7 @@ from kernel_magics.compile.cost import read_cost
 from kernel_magics.errors import CompileInterrupted
 from kernel_magics.ir.arguments import check_callable
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
+from kernel_magics.ir.link import LinkReport
 from kernel_magics.ir.preflight import preflight
 from kernel_magics.ir.signature import Signature, read_signature
 from kernel_magics.ir.source import Source
@@ -67,6 +69,7 @@ class HloCell:
         name = options.name or self._session.next_name(self._cell_id)
         unit = self._session.add(read, name, entry=entry.name if entry else None)
         note = bind(self._shell, unit)
+        note = "\n".join(filter(None, [note, summary(unit.report)]))
         view = CellView(self._shell, self._content(unit, options, note), unit.report)
         view.show()
         if not options.no_compile and unit.entry is not None:
@@ -101,6 +104,14 @@ def _entry(unit: ParsedUnit, options: argparse.Namespace) -> Signature | None:
     if op is None and options.name and unit.index.public_functions():
         raise ambiguous(unit.index, unit.source)
     return read_signature(op, unit.source) if op is not None else None
+
+
+def summary(report: LinkReport) -> str:
+    """What linking did to a unit, in a line: `blend: 2 kept · 1 renamed`."""
+    counts = Counter(symbol.why for symbol in report.symbols)
+    words = {"reused": f"reused from {report.reused_from}"}
+    parts = [f"{count:,} {words.get(why, why)}" for why, count in counts.items()]
+    return f"{report.unit}: {' · '.join(parts) or 'nothing to link'}"
 
 
 def _compile(function: HloFunction) -> str:

@@ -57,6 +57,7 @@ class CellView:
         self._in_terminal = not hasattr(shell, "kernel")
         self._handle: DisplayHandle | None = None
         self._shows_itself = True
+        self._late_note = ""
 
     def show(self) -> None:
         """Shows the content, before anything slow begins."""
@@ -68,11 +69,10 @@ class CellView:
         """Adds what the compile had to say."""
         if self.content is None:
             return
-        self.content.note = "\n".join(filter(None, [self.content.note, note]))
-        if self._in_terminal:
-            # A terminal cannot take back what it printed.
-            print(note)  # noqa: T201
-        elif self._handle is not None:
+        self.content.note = f"{self.content.note} · {note}"
+        self._late_note = note
+        # A terminal cannot take back what it printed; there the note is the value's line.
+        if self._handle is not None and not self._in_terminal:
             self._handle.update(self.content)
 
     def __repr__(self) -> str:
@@ -84,4 +84,6 @@ class CellView:
     def _ipython_display_(self) -> None:
         if self._shows_itself and self.content is not None:
             display(self.content)
+        elif self._in_terminal:
+            print(self._late_note)  # noqa: T201 - a terminal is where this is printed
         self._shows_itself = True

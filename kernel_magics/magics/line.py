@@ -7,14 +7,19 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from kernel_magics.errors import UsageError
+from kernel_magics.ir.signature import Signature
 from kernel_magics.ir.source import read_source
 from kernel_magics.magics.arguments import HelpShown, line_parser
 from kernel_magics.magics.binding import bind
-from kernel_magics.magics.cell import ELIDED
+from kernel_magics.magics.cell import ELIDED, summary
 from kernel_magics.magics.display import GraphView, TextView
 from kernel_magics.sessions import Session
 
 View = GraphView | TextView
+
+_SHORT = 48
+"""Longest list of types in a table, in characters."""
 
 
 class HloLine:
@@ -57,14 +62,20 @@ class HloLine:
         return GraphView(self._session.graph())
 
     def _load(self, options: argparse.Namespace) -> View:
+        if "{" in options.file or "$" in options.file:
+            raise UsageError(
+                f"`%hlo load {options.file}`: nothing on this line is expanded",
+                advice="For a path in a variable use `km.load(path, name=...)`.",
+            )
         read = self._session.read(read_source(Path(options.file)))
         unit = self._session.add(read, options.name or self._session.next_name())
-        return GraphView(self._session.graph(), bind(self._shell, unit))
+        notes = [bind(self._shell, unit), summary(unit.report)]
+        return GraphView(self._session.graph(), "\n".join(filter(None, notes)))
 
     def _save(self, options: argparse.Namespace) -> View:
         self._session.save(options.file)
-        count = len(self._session.units)
-        return TextView(f"{count} units written to `{options.file}`")
+        units = _counted(len(self._session.units))
+        return TextView(f"{units} written to `{options.file}`")
 
     def _restore(self, options: argparse.Namespace) -> View:
         self._session.restore(options.file)
@@ -78,27 +89,42 @@ class HloLine:
         return GraphView(self._session.graph())
 
     def _reset(self, _: Any) -> View:
-        count = len(self._session.units)
+        units = _counted(len(self._session.units))
         self._session.reset()
-        return TextView(f"{count} units forgotten; functions that you hold keep working")
+        return TextView(f"{units} forgotten; functions that you hold keep working")
 
 
 def _function_table(session: Session) -> str:
-    """One row for each public function: unit, name, merged name, signature."""
+    """One row for each public function: how to call it, what it is, where it came from."""
+    if not session.functions:
+        return "The session holds no function yet: a `%%hlo` cell or `%hlo load FILE` brings some."
+    rows = [("call it as", "function", "merged as", "takes and gives")]
     latest = session.functions
-    rows: list[tuple[str, str, str, str]] = []
     for unit in session.units.values():
         for name, function in unit.functions.items():
+            names = [key for key, found in latest.items() if found is function]
             merged = unit.report[name].new_name
-            shadowed = "" if latest.get(name) is function else "  (hidden by a later unit)"
-            arrow = f"→ @{merged}" if merged != name else ""
-            rows.append(
-                (unit.name, f"@{name}", arrow, str(function.signature)[len(name) + 1 :] + shadowed)
-            )
-    if not rows:
-        return "The session holds no function yet: a `%%hlo` cell or `%hlo load FILE` brings some."
+            short = _short_signature(function.signature)
+            shown = ", ".join(names) or f"(hidden; unit {unit.name})"
+            rows.append((shown, f"@{name}", f"@{merged}" if merged != name else "", short))
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    return "\n".join(
-        "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]])
+    lines = [
+        "  ".join([*(c.ljust(w) for c, w in zip(row, widths, strict=False)), row[3]]).rstrip()
         for row in rows
-    )
+    ]
+    return "\n".join(lines)
+
+
+def _short_signature(signature: Signature) -> str:
+    """The types, or how many there are where a line could not hold them."""
+    arguments = ", ".join(map(str, signature.arguments))
+    if len(arguments) > _SHORT:
+        arguments = f"{len(signature.arguments)} arguments"
+    results = ", ".join(map(str, signature.results))
+    if len(results) > _SHORT:
+        results = f"{len(signature.results)} results"
+    return f"({arguments}) -> ({results})"
+
+
+def _counted(units: int) -> str:
+    return f"{units} unit" if units == 1 else f"{units} units"
