@@ -197,6 +197,13 @@ class Session:
         self._units[name] = make_unit(unit, report, entry, self._serial, own, outline)
         return self._units[name]
 
+    def put_back(self, name: str, unit: SessionUnit | None) -> None:
+        """Undoes a definition: what the name stood for before holds again, if anything did."""
+        if unit is None:
+            self.drop(name)
+        else:
+            self.add(self.read(unit.source), name, entry=unit.entry)
+
     def next_name(self, cell: str = "") -> str:
         """A name for a unit that has none; the same again for the same cell.
 

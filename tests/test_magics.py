@@ -9,6 +9,7 @@ from IPython.utils.capture import capture_output
 
 import kernel_magics as km
 from kernel_magics.errors import (
+    CompileError,
     CompileInterrupted,
     EntryError,
     FormatError,
@@ -36,10 +37,10 @@ def run(shell, code, **options):
 
 
 def refused(shell, code, error) -> str:
-    before = km.session.module_text(), dict(km.session.units), set(shell.user_ns)
+    before = km.session.module_text(), list(km.session.units), set(shell.user_ns)
     with pytest.raises(error) as caught:
         run(shell, code)
-    assert (km.session.module_text(), dict(km.session.units)) == before[:2]
+    assert (km.session.module_text(), list(km.session.units)) == before[:2]
     assert set(shell.user_ns) - before[2] <= {"_", "__", "___"}
     return str(caught.value)
 
@@ -120,6 +121,25 @@ def test_lines_count_in_the_cell(shell, before, line):
     assert f"cell:{line}:28" in refused(shell, f"{before}%%hlo x\n{undeclared}", ParseError)
     foreign = body.replace("{}", "arith.addf %a, %a : tensor<3xf32>")
     assert f"cell:{line}:10" in refused(shell, f"{before}%%hlo x\n{foreign}", PreflightError)
+
+
+REFUSED = """func.func @main(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %n: tensor<3xi32>) -> tensor<11x7xf32> {
+  %0 = "chlo.ragged_dot"(%a, %b, %n) {
+    ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [],
+      rhs_batching_dimensions = [], lhs_contracting_dimensions = [1],
+      rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>
+  } : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi32>) -> tensor<11x7xf32>
+  return %0 : tensor<11x7xf32>
+}"""
+
+
+def test_what_xla_refuses_leaves_the_session_as_it_was(shell):
+    run(shell, "%%hlo unit\n" + DOUBLE)
+    message = refused(shell, "%%hlo unit\n" + REFUSED, CompileError)
+    assert message.startswith("XLA refused `@main`\n")
+    np.testing.assert_array_equal(shell.user_ns["unit"](X)[0], 2 * X)
+    refused(shell, "%%hlo other\n" + REFUSED.replace("@main", "@other"), CompileError)
+    assert "other" not in shell.user_ns
 
 
 def test_error_is_shown_without_a_traceback(shell):

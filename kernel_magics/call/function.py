@@ -7,10 +7,10 @@ import jax
 from jax.core import Tracer
 from jax.errors import JaxRuntimeError
 
+from kernel_magics.call.failure import compile_error
 from kernel_magics.call.primitive import call_program, compiled
 from kernel_magics.call.program import Program, read_program
 from kernel_magics.call.scalars import Run, with_integers
-from kernel_magics.errors import CompileError
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.functions import program_graph
 from kernel_magics.ir.context import new_context
@@ -126,16 +126,6 @@ class HloFunction:
     def __repr__(self) -> str:
         unit = f" of {self._report.unit}" if self._report else ""
         return f"<HloFunction {self.signature}{unit}>"
-
-
-def compile_error(program: Program, error: Exception) -> CompileError:
-    """XLA's refusal as an error of ours, in XLA's words."""
-    lines = [line for line in str(error).split("\n") if line.strip()]
-    return CompileError(
-        f"XLA refused `@{program.entry}`",
-        details=lines[:12],
-        advice="The words above are XLA's own.",
-    )
 
 
 @lru_cache(maxsize=256)

@@ -9,10 +9,11 @@ import jax
 from IPython.core.interactiveshell import InteractiveShell
 from jax.errors import JaxRuntimeError
 
-from kernel_magics.call.function import HloFunction, compile_error
+from kernel_magics.call.failure import compile_error
+from kernel_magics.call.function import HloFunction
 from kernel_magics.compile.background import Job
 from kernel_magics.compile.cost import read_cost
-from kernel_magics.errors import CompileInterrupted
+from kernel_magics.errors import CompileError, CompileInterrupted
 from kernel_magics.ir.arguments import check_callable
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
 from kernel_magics.ir.link import LinkReport
@@ -67,13 +68,21 @@ class HloCell:
             check_callable(entry, read.source)
             preflight(read.index, entry.name, read.source)
         name = options.name or self._session.next_name(self._cell_id)
+        before = self._session.units.get(name)
         unit = self._session.add(read, name, entry=entry.name if entry else None)
-        note = bind(self._shell, unit)
-        note = "\n".join(filter(None, [note, summary(unit.report)]))
+        binding = bind(self._shell, unit)
+        note = "\n".join(filter(None, [binding.note, summary(unit.report)]))
         view = CellView(self._shell, self._content(unit, options, note), unit.report)
         view.show()
         if not options.no_compile and unit.entry is not None:
-            view.complete(_compile(unit.functions[unit.entry]))
+            try:
+                view.complete(_compile(unit.functions[unit.entry]))
+            except CompileInterrupted:
+                raise
+            except CompileError:
+                binding.undo()
+                self._session.put_back(name, before)
+                raise
         return view
 
     def _source(self, cell: str) -> Source:

@@ -69,7 +69,7 @@ class HloLine:
             )
         read = self._session.read(read_source(Path(options.file)))
         unit = self._session.add(read, options.name or self._session.next_name())
-        notes = [bind(self._shell, unit), summary(unit.report)]
+        notes = [bind(self._shell, unit).note, summary(unit.report)]
         return GraphView(self._session.graph(), "\n".join(filter(None, notes)))
 
     def _save(self, options: argparse.Namespace) -> View:
@@ -80,7 +80,7 @@ class HloLine:
     def _restore(self, options: argparse.Namespace) -> View:
         self._session.restore(options.file)
         units = sorted(self._session.units.values(), key=lambda unit: unit.serial)
-        notes = [bind(self._shell, unit) for unit in units]
+        notes = [bind(self._shell, unit).note for unit in units]
         return GraphView(self._session.graph(), "\n".join(filter(None, notes)))
 
     def _drop(self, options: argparse.Namespace) -> View:
