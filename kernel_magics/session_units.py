@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kernel_magics.call.function import HloFunction
-from kernel_magics.call.program import Program
+from kernel_magics.call.program import Binding, Program
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.functions import unit_graph
 from kernel_magics.ir.fingerprint import Shape, digest, source_digest
@@ -35,6 +35,8 @@ class SessionUnit:
     """Those of the unit's own module."""
     shape: Shape = field(repr=False)
     """What it has in common with every program that says the same."""
+    is_offer: bool = False
+    """Whether it is a JAX function that programs may declare: any other definition goes first."""
 
     @cached_property
     def graph(self) -> FunctionGraph:
@@ -49,10 +51,16 @@ class SessionUnit:
     @property
     def merged_names(self) -> set[str]:
         """The symbols of the session module that are its own, or shared with equal units."""
-        return {symbol.new_name for symbol in self.report.symbols}
+        return {symbol.new_name for symbol in self.report.symbols if symbol.why != "bound"}
 
-    def says_the_same(self, unit: ParsedUnit, outline: Shape) -> bool:
-        """Whether a program of this shape is this one, perhaps in other spelling."""
+    def is_bound_to(self, other: "SessionUnit") -> bool:
+        """Whether a declaration of this unit means a function of another."""
+        return not other.merged_names.isdisjoint(self.report.bound.values())
+
+    def says_the_same(self, unit: ParsedUnit, outline: Shape, bound: Mapping[str, str]) -> bool:
+        """Whether a program of this shape and bindings is this one, maybe in other spelling."""
+        if self.report.bound != bound:
+            return False
         if self.source.content == unit.source.content:
             return True
         return self.shape == outline and source_digest(self.source) == digest(unit.module)
@@ -65,6 +73,9 @@ def make_unit(
     serial: int,
     own: Attributes,
     outline: Shape,
+    bindings: tuple[Binding, ...] = (),
+    *,
+    is_offer: bool = False,
 ) -> SessionUnit:
     """A unit with a function for each public one of its program, and for its entry.
 
@@ -75,6 +86,8 @@ def make_unit(
         serial: Higher than those of all units before.
         own: The attributes of the program's module.
         outline: Its shape from before it was linked.
+        bindings: What its declarations mean.
+        is_offer: Whether it is a JAX function on offer.
     """
     names = [op.name for op in unit.index.public_functions() if op.name is not None]
     if entry is not None and entry not in names:
@@ -84,9 +97,12 @@ def make_unit(
         source=unit.source,
         index=unit.index,
         report=report,
-        functions={key: HloFunction(Program(unit.source, key), report=report) for key in names},
+        functions={
+            key: HloFunction(Program(unit.source, key, bindings), report=report) for key in names
+        },
         entry=entry,
         serial=serial,
         attributes=own,
         shape=outline,
+        is_offer=is_offer,
     )

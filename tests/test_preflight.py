@@ -22,7 +22,7 @@ func.func private @ext(tensor<f32>) -> tensor<f32>"""
         "  cell:6:1\n"
         "    func.func private @ext(tensor<f32>) -> tensor<f32>\n"
         "    ^^^^^^^^^\n"
-        "  Give `@ext` a body, or remove the calls of it."
+        "  Give `@ext` a body, or define it in another cell first."
     )
 
 

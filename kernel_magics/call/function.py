@@ -63,6 +63,8 @@ class HloFunction:
     ) -> None:
         self._program = program
         self._report = report
+        self.is_outdated = False
+        """Whether its unit was replaced or dropped since; it keeps working as it was."""
         self.__name__ = name or program.entry
         # A unit may define thousands of functions of which a handful is ever called.
         self._run: Run = self._first_run
@@ -125,7 +127,8 @@ class HloFunction:
 
     def __repr__(self) -> str:
         unit = f" of {self._report.unit}" if self._report else ""
-        return f"<HloFunction {self.signature}{unit}>"
+        version = ", an older version" if self.is_outdated else ""
+        return f"<HloFunction {self.signature}{unit}{version}>"
 
 
 @lru_cache(maxsize=256)

@@ -12,11 +12,12 @@ from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir
 
 from kernel_magics import _jax_private
-from kernel_magics.call.program import Avals, Program, result_avals, slice_for
+from kernel_magics.call.assemble import assemble
+from kernel_magics.call.program import Program
 from kernel_magics.call.scalars import cast_arguments
+from kernel_magics.call.shapes import result_avals, static_program
 from kernel_magics.ir.entry import MAIN
-from kernel_magics.ir.link import Target, link
-from kernel_magics.ir.preflight import needs_lapack
+from kernel_magics.ir.link import Target
 
 hlo_call_p = Primitive("hlo_call")
 hlo_call_p.multiple_results = True
@@ -52,28 +53,14 @@ def _abstract_eval(*avals: ShapedArray, program: Program) -> list[ShapedArray]:
 
 
 def _lower(ctx: mlir.LoweringRuleContext, *operands: Any, program: Program) -> Sequence[Any]:
-    memory = _jax_private.lowering_memory(ctx)
-    # Avals decide, too: one program with dynamic dimensions is a function for each shape.
-    avals: Any = ctx.avals_in
-    key = (hlo_call_p, program, tuple((aval.shape, aval.dtype) for aval in avals))
-    symbol = memory.get(key)
-    if symbol is None:
-        symbol = memory[key] = _link_into(ctx, program, avals)
-    function = _jax_private.lowering_module(ctx)[1][symbol]
-    kind = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
-    return func.CallOp(kind.results, ir.FlatSymbolRefAttr.get(symbol), list(operands)).results
-
-
-def _link_into(ctx: mlir.LoweringRuleContext, program: Program, avals: Avals) -> str:
-    """Links the program into the module that JAX is lowering; gives its entry's name there."""
     module, symbols = _jax_private.lowering_module(ctx)
-    part = slice_for(program, avals, module.context)
-    if needs_lapack(part.index):
-        _jax_private.initialize_lapack()
+    memory = _jax_private.lowering_memory(ctx).setdefault(hlo_call_p, {})
+    avals: Any = ctx.avals_in
     # JAX names its own entry last.
     target = Target(module, symbols, reserved=(MAIN,))
-    report = link(part.module, part.index, target, unit=repr(program), tag=program.source.tag)
-    return report[part.entry].new_name
+    symbol = assemble(static_program(program, tuple(avals)), target, memory)
+    kind = ir.FunctionType(ir.TypeAttr(symbols[symbol].attributes["function_type"]).value)
+    return func.CallOp(kind.results, ir.FlatSymbolRefAttr.get(symbol), list(operands)).results
 
 
 hlo_call_p.def_impl(_impl)

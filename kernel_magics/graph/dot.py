@@ -75,6 +75,8 @@ def _edge_style(edge: CallEdge) -> dict[str, str]:
         style["style"] = "dotted"
     if edge.kind == "composite":
         style |= {"dir": "both", "arrowtail": "odiamond"}
+    if edge.kind == "bound":
+        style["style"] = "dashed"
     if edge.kind == "reference":
         # DOT has no dash-dotted line, and plain dashes mean a declaration and its definition.
         style |= {"style": "dashed", "arrowhead": "vee", "label": "reference"}

@@ -33,12 +33,16 @@ def unit_graph(
     edges: dict[tuple[str, str, EdgeKind], int] = {}
     for op in index.functions():
         assert op.name is not None
+        if op.name in report.bound:
+            continue
         merged = names[op.name].new_name
         nodes[merged] = _node(op, source, report, merged, is_entry=op.name == entry)
         for (symbol, kind), count in op.references.items():
             callee = index.by_name.get(symbol)
             if callee is not None and callee.is_function:
-                key = (merged, names[symbol].new_name, _EDGE_KINDS.get(kind, "reference"))
+                edge_kind = _EDGE_KINDS.get(kind, "reference")
+                edge_kind = "bound" if symbol in report.bound else edge_kind
+                key = (merged, names[symbol].new_name, edge_kind)
                 edges[key] = edges.get(key, 0) + count
         for target, count in op.custom_calls.items():
             node = _custom_call(target, report.unit)
@@ -60,7 +64,10 @@ def program_graph(source: Source, entry: str, report: LinkReport | None) -> Func
     ops = tuple(op for op in index.ops if op.name in kept)
     index = SymbolIndex(index.module, ops, {op.name: op for op in ops if op.name is not None})
     report = report or LinkReport.unlinked(source.name, index)
-    return replace(unit_graph(index, source, report, entry), title=f"@{entry}")
+    graph = unit_graph(index, source, report, entry)
+    ids = {node.id for node in graph.nodes}
+    edges = tuple(edge for edge in graph.edges if edge.callee in ids)
+    return replace(graph, edges=edges, title=f"@{entry}")
 
 
 @without_collections()

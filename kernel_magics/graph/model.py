@@ -7,7 +7,7 @@ from typing import Literal
 
 NodeKind = Literal["function", "declaration", "custom_call", "group"]
 Status = Literal["kept", "renamed", "reused", "missing"]
-EdgeKind = Literal["call", "composite", "reference", "custom_call"]
+EdgeKind = Literal["call", "bound", "composite", "reference", "custom_call"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,6 +206,7 @@ def _signs(graph: CallGraph) -> list[str]:
         (any(node.is_entry for node in graph.nodes), "Triangle: entry."),
         ("custom_call" in kinds, "Dotted: custom call."),
         ("composite" in kinds, "Diamond: composite to its decomposition."),
+        ("bound" in kinds, "Dashed: declaration to definition."),
         ("reference" in kinds, "Dash-dotted: named in an attribute."),
         (any(node.kind == "declaration" for node in graph.nodes), "Dashed frame: no body."),
     ]

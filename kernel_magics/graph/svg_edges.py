@@ -41,6 +41,8 @@ def dashes(kind: EdgeKind) -> str:
     """Returns the attributes that tell one kind of edge from another."""
     if kind == "custom_call":
         return ' stroke-dasharray="1.5 3" stroke-linecap="round"'
+    if kind == "bound":
+        return ' stroke-dasharray="5 3"'
     if kind == "reference":
         return ' stroke-dasharray="7 3 1.5 3"'
     return ""

@@ -23,7 +23,11 @@ _MOST_LETTERS = 4
 _MOST_UNITS = 24
 _ABOVE = "↑ see above"
 _CYCLE = "↻ cycle: still open above"
-_EDGE_WORDS: dict[EdgeKind, str] = {"composite": " (composite)", "reference": " (reference)"}
+_EDGE_WORDS: dict[EdgeKind, str] = {
+    "bound": " (bound)",
+    "composite": " (composite)",
+    "reference": " (reference)",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """A linked module as one file: a StableHLO portable artifact that remembers its units."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from jax.errors import JaxRuntimeError
@@ -32,6 +34,9 @@ class ArchivedUnit:
     report: LinkReport
     text: str | None
     """The author's text, for names and spelling; None where there were only bytes."""
+    is_offer: bool = False
+    is_retired: bool = False
+    """Whether it is an old version, kept for those that are bound to it."""
 
 
 def write(module: ir.Module, units: Sequence[ArchivedUnit]) -> bytes:
@@ -90,16 +95,49 @@ def extract(module: ir.Module, report: LinkReport) -> bytes:
     part = ir.Module.create(ir.Location.unknown(module.context))
     point = ir.InsertionPoint(part.body)
     for symbol in report.symbols:
+        if symbol.why == "bound":
+            _declare(symbol.old_name, table[symbol.new_name].operation, point)
+            continue
         copy = table[symbol.new_name].operation.clone(point)
         if symbol.is_public and "sym_visibility" in copy.attributes:
             del copy.attributes["sym_visibility"]
-    names: Mapping[str, str] = {new: old for old, new in report.renamed.items()}
+    names = {s.new_name: s.old_name for s in report.symbols if s.new_name != s.old_name}
     rename(scan(part), names, ReferenceRewriter(names, module.context))
     return bytecode(part)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Puts a file in place whole, or leaves what was there.
+
+    Raises:
+        SessionError: It cannot be written.
+    """
+    try:
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
+            part.write(content)
+        Path(part.name).replace(path)
+    except OSError as error:
+        raise SessionError(
+            f"`{path}` cannot be written: {error.strerror or error}",
+            advice="Choose a folder that exists and is yours.",
+        ) from error
+
+
+def _declare(name: str, definition: ir.Operation, point: ir.InsertionPoint) -> None:
+    """A declaration of a function that is defined elsewhere."""
+    context = definition.context
+    attributes = {
+        "sym_name": ir.StringAttr.get(name, context),
+        "function_type": definition.attributes["function_type"],
+        "sym_visibility": ir.StringAttr.get("private", context),
+    }
+    location = ir.Location.unknown(context)
+    ir.Operation.create("func.func", attributes=attributes, regions=1, loc=location, ip=point)
 
 
 def _unit(fields: dict[str, Any]) -> ArchivedUnit:
     report = fields["report"]
     symbols = tuple(LinkedSymbol(**symbol) for symbol in report.pop("symbols"))
+    report |= {"relinked": tuple(report["relinked"]), "outdated": tuple(report["outdated"])}
     report = LinkReport(symbols=symbols, **report)
-    return ArchivedUnit(fields["name"], fields["entry"], fields["serial"], report, fields["text"])
+    return ArchivedUnit(**fields | {"report": report})

@@ -3,6 +3,7 @@
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
+from types import MappingProxyType
 from typing import Literal
 
 from jax.extend.mlir import ir
@@ -11,6 +12,8 @@ from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.module_attributes import merge_attributes, read_attributes
 from kernel_magics.ir.references import ReferenceReader, ReferenceRewriter
 from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 Why = Literal["kept", "renamed", "reused", "bound"]
 
@@ -46,6 +49,10 @@ class LinkReport:
     symbols: tuple[LinkedSymbol, ...]
     reused_from: str = ""
     """The unit whose equal content serves this one; empty where nothing was reused."""
+    relinked: tuple[str, ...] = ()
+    """Units bound to what this one replaced, that now use its new version."""
+    outdated: tuple[str, ...] = ()
+    """Units bound to what this one replaced, whose declarations do not fit the new version."""
 
     @classmethod
     def unlinked(cls, unit: str, index: SymbolIndex) -> "LinkReport":
@@ -59,6 +66,11 @@ class LinkReport:
             if symbol.old_name == old_name:
                 return symbol
         raise KeyError(old_name)
+
+    @property
+    def bound(self) -> dict[str, str]:
+        """Declarations of this unit, to the symbols of the linked module that they mean."""
+        return {s.old_name: s.new_name for s in self.symbols if s.why == "bound"}
 
     @property
     def renamed(self) -> dict[str, str]:
@@ -103,7 +115,13 @@ class Target:
 
 @without_collections()
 def link(
-    incoming: ir.Module, index: SymbolIndex, target: Target, *, unit: str, tag: str
+    incoming: ir.Module,
+    index: SymbolIndex,
+    target: Target,
+    *,
+    unit: str,
+    tag: str,
+    bound: Mapping[str, str] = _NOTHING,
 ) -> LinkReport:
     """Moves everything at the top of `incoming` into the target, as private symbols.
 
@@ -117,6 +135,8 @@ def link(
         target: Where to; unchanged when this raises.
         unit: What to call the incoming module in errors and in the report.
         tag: Hexadecimal digits that come from the unit's content: what fresh names are made of.
+        bound: Declarations of `incoming` that mean a function of the target: their name there
+            to its name here. They do not move, their uses do follow.
 
     Raises:
         LinkError: The attributes of the two modules contradict each other.
@@ -129,24 +149,30 @@ def link(
         unit=unit,
         widen=target.widen,
     )
-    names = _fresh_names(index, target, tag)
+    names = _fresh_names(index, target, tag, bound)
     rewriter = ReferenceRewriter(names, target.module.context)
     rename(index, names, rewriter)
     _hide(index, ir.StringAttr.get("private", target.module.context))
     counts = _count_uses(index)
     for op in index.ops:
+        if op.name in bound:
+            op.operation.erase()
+            continue
         target.module.body.append(op.operation)
         if op.name is not None:
             target.symbols.insert(op.operation)
     for name, value in added.items():
         symbols = ReferenceReader().read(value)
         target.module.operation.attributes[name] = rewriter.rewrite(value, symbols)
-    return LinkReport(unit, tuple(_report(op, names, counts) for op in index.by_name.values()))
+    symbols = (_report(op, names, counts, bound) for op in index.by_name.values())
+    return LinkReport(unit, tuple(symbols))
 
 
-def _fresh_names(index: SymbolIndex, target: Target, tag: str) -> dict[str, str]:
-    """Old name to new name, for the symbols whose name is taken in the target."""
-    taken = [name for name in index.by_name if target.is_taken(name)]
+def _fresh_names(
+    index: SymbolIndex, target: Target, tag: str, bound: Mapping[str, str]
+) -> dict[str, str]:
+    """Old name to new name, for what is bound and for symbols whose name is taken."""
+    taken = [name for name in index.by_name if name not in bound and target.is_taken(name)]
     used = set(index.by_name)
     names: dict[str, str] = {}
     suffix = tag[:TAG_LENGTH]
@@ -156,7 +182,7 @@ def _fresh_names(index: SymbolIndex, target: Target, tag: str) -> dict[str, str]
             fresh = next(n for n in _longer(name, tag) if n not in used and not target.is_taken(n))
         names[name] = fresh
         used.add(fresh)
-    return names
+    return names | bound
 
 
 def _longer(name: str, tag: str) -> Iterator[str]:
@@ -194,12 +220,18 @@ def _count_uses(index: SymbolIndex) -> dict[str, int]:
     return counts
 
 
-def _report(op: TopLevelOp, names: Mapping[str, str], counts: Mapping[str, int]) -> LinkedSymbol:
+def _report(
+    op: TopLevelOp,
+    names: Mapping[str, str],
+    counts: Mapping[str, int],
+    bound: Mapping[str, str] = _NOTHING,
+) -> LinkedSymbol:
     assert op.name is not None
+    why: Why = "renamed" if op.name in names else "kept"
     return LinkedSymbol(
         old_name=op.name,
         new_name=names.get(op.name, op.name),
-        why="renamed" if op.name in names else "kept",
+        why="bound" if op.name in bound else why,
         kind=op.kind,
         uses=counts[op.name],
         is_public=not op.is_private,

@@ -1,7 +1,8 @@
 """What must not reach the compiler, and why: independent checks over what an entry uses."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Container, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from jax.extend.mlir import ir
 
@@ -39,18 +40,28 @@ class Problem:
 Check = Callable[[SymbolIndex, str], Iterator[Problem]]
 
 
-def preflight(index: SymbolIndex, entry: str, source: Source) -> None:
+def preflight(
+    index: SymbolIndex,
+    entry: str,
+    source: Source,
+    *,
+    bound: Container[str] = (),
+    on_offer: Collection[str] = (),
+) -> None:
     """Raises unless what `entry` uses may be given to XLA.
 
     Args:
         index: The scan of the module.
         entry: The function that will be compiled, without `@`.
         source: Where the module's locations point.
+        bound: Declarations that mean a function elsewhere, and need no body here.
+        on_offer: Functions that a declaration could have meant, for near misses.
 
     Raises:
         PreflightError: Lists all problems, each with its line, and what to do.
     """
-    problems = [problem for check in CHECKS for problem in check(index, entry)]
+    problems = list(_bodiless(index, entry, bound, on_offer))
+    problems += [problem for check in CHECKS for problem in check(index, entry)]
     if not problems:
         return
     first = problems[0]
@@ -70,15 +81,20 @@ def needs_lapack(index: SymbolIndex) -> bool:
     return any(t.startswith(_LAPACK_PREFIX) for op in index.ops for t in op.custom_calls)
 
 
-def _bodiless(index: SymbolIndex, entry: str) -> Iterator[Problem]:
+def _bodiless(
+    index: SymbolIndex, entry: str, bound: Container[str], on_offer: Collection[str]
+) -> Iterator[Problem]:
     for op in _reachable(index, entry):
-        if op.is_declaration:
-            yield Problem(
-                "no-body",
-                f"`@{op.name}` is declared without a body",
-                op.location,
-                f"Give `@{op.name}` a body, or remove the calls of it.",
-            )
+        if not op.is_declaration or op.name in bound:
+            continue
+        close = get_close_matches(op.name or "", on_offer, 1)
+        hint = f"Did you mean `@{close[0]}`? " if close else ""
+        yield Problem(
+            "no-body",
+            f"`@{op.name}` is declared without a body",
+            op.location,
+            f"{hint}Give `@{op.name}` a body, or define it in another cell first.",
+        )
 
 
 def _cycles(index: SymbolIndex, entry: str) -> Iterator[Problem]:
@@ -209,5 +225,5 @@ def _excerpt(problem: Problem, source: Source, *, quiet: bool) -> str:
     return source.excerpt(*at, "" if quiet else problem.sentence) if at else ""
 
 
-CHECKS: tuple[Check, ...] = (_bodiless, _cycles, _foreign_ops, _fatal_types)
+CHECKS: tuple[Check, ...] = (_cycles, _foreign_ops, _fatal_types)
 """Each looks at what the entry uses, and yields what is wrong."""

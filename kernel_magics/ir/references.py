@@ -81,10 +81,7 @@ class ReferenceRewriter:
         self._scratch = ir.Module.parse("module { module {} }", context)
 
     def rewrite(self, attribute: ir.Attribute, symbols: Iterable[str]) -> ir.Attribute:
-        """The attribute with every one of `symbols` that has a new name renamed.
-
-        New names must not be old names of others: one symbol is replaced after another.
-        """
+        """The attribute with every one of `symbols` that has a new name renamed."""
         if isinstance(attribute, ir.FlatSymbolRefAttr):
             name = self._names.get(attribute.value)
             return attribute if name is None else ir.FlatSymbolRefAttr.get(name, attribute.context)
@@ -96,12 +93,16 @@ class ReferenceRewriter:
     def _replace(self, attribute: ir.Attribute, symbols: Iterable[str]) -> ir.Attribute:
         holder = self._scratch.body.operations[0].operation
         holder.attributes["scratch.value"] = attribute
-        for symbol in dict.fromkeys(symbols):
-            if symbol in self._names:
-                ir.SymbolTable.replace_all_symbol_uses(
-                    symbol, self._names[symbol], self._scratch.operation
-                )
+        renamed = [symbol for symbol in dict.fromkeys(symbols) if symbol in self._names]
+        # By way of names that nobody bears: a new name may be the old name of another.
+        for number, symbol in enumerate(renamed):
+            self._replace_one(symbol, f"\0{number}")
+        for number, symbol in enumerate(renamed):
+            self._replace_one(f"\0{number}", self._names[symbol])
         return holder.attributes["scratch.value"]
+
+    def _replace_one(self, old: str, new: str) -> None:
+        ir.SymbolTable.replace_all_symbol_uses(old, new, self._scratch.operation)
 
 
 def _in_text(text: str) -> Iterable[str]:

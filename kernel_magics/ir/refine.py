@@ -9,36 +9,28 @@ from jax.extend.mlir import ir, passmanager
 from jax.extend.mlir.dialects import stablehlo
 
 from kernel_magics.errors import SignatureError
-from kernel_magics.ir.closure import keep_reachable
-from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import MAIN
 from kernel_magics.ir.link import rename
-from kernel_magics.ir.parse import bytecode, parse
-from kernel_magics.ir.preflight import preflight
+from kernel_magics.ir.parse import bytecode
 from kernel_magics.ir.references import ReferenceRewriter
-from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import SymbolIndex, scan
 from kernel_magics.ir.types import aval_text, mlir_text
 
 
-def refine(source: Source, entry: str, avals: Sequence[ShapedArray]) -> bytes:
-    """The program with every shape known, as MLIR bytecode whose entry is `@main`.
+def refine(module: ir.Module, entry: str, avals: Sequence[ShapedArray]) -> bytes:
+    """A module with every shape known, as MLIR bytecode whose entry is `@main`.
 
     Args:
-        source: The program.
+        module: Holds the entry and what it uses, fit for the compiler; changed.
         entry: A function of it with dynamic dimensions, without `@`.
         avals: Arguments with static shapes; they fit the entry's signature.
 
     Raises:
-        PreflightError: The program cannot be compiled at all.
         SignatureError: The shapes do not work out, or depend on values.
 
     Source: the passes `stablehlo-refine-arguments` and `stablehlo-refine-shapes`.
     """
-    module = parse(source, new_context())
-    index = scan(module)
-    preflight(index, entry, source)
-    _make_main(module, keep_reachable(module, index, entry), entry)
+    _make_main(module, scan(module), entry)
     # Known to XLA's importer as soon as JAX is there, to the pass manager only by this.
     stablehlo.register_stablehlo_passes()
     types = ",".join(mlir_text(aval) for aval in avals)

@@ -109,5 +109,6 @@ def line_parser() -> MagicParser:
     restore.add_argument("file", metavar="FILE")
     drop = parts.add_parser("drop", help="take a unit out of the session")
     drop.add_argument("name", metavar="NAME", nargs="+")
+    drop.add_argument("--force", action="store_true", help="also when others are bound to it")
     parts.add_parser("reset", help="forget all units")
     return parser

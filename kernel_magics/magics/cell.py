@@ -3,6 +3,7 @@
 import argparse
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -63,13 +64,17 @@ class HloCell:
             return None
         read = self._session.read(self._source(cell))
         entry = _entry(read, options)
+        name = options.name or self._session.next_name(self._cell_id)
         if entry is not None and not options.no_compile:
             # Before anything changes: a cell that cannot be compiled leaves no trace.
             check_callable(entry, read.source)
-            preflight(read.index, entry.name, read.source)
-        name = options.name or self._session.next_name(self._cell_id)
+            meanings = self._session.meanings(read, name)
+            on_offer = self._session.on_offer(name)
+            preflight(read.index, entry.name, read.source, bound=meanings, on_offer=on_offer)
         before = self._session.units.get(name)
         unit = self._session.add(read, name, entry=entry.name if entry else None)
+        for other in unit.report.relinked:
+            bind(self._shell, self._session.units[other])
         binding = bind(self._shell, unit)
         note = "\n".join(filter(None, [binding.note, summary(unit.report)]))
         view = CellView(self._shell, self._content(unit, options, note), unit.report)
@@ -120,7 +125,16 @@ def summary(report: LinkReport) -> str:
     counts = Counter(symbol.why for symbol in report.symbols)
     words = {"reused": f"reused from {report.reused_from}"}
     parts = [f"{count:,} {words.get(why, why)}" for why, count in counts.items()]
-    return f"{report.unit}: {' · '.join(parts) or 'nothing to link'}"
+    lines = [f"{report.unit}: {' · '.join(parts) or 'nothing to link'}"]
+    if report.outdated:
+        lines.insert(0, f"still on the old version, for types differ: {_listed(report.outdated)}")
+    if report.relinked:
+        lines.insert(0, f"linked again: {_listed(report.relinked)}")
+    return "\n".join(lines)
+
+
+def _listed(units: Sequence[str]) -> str:
+    return ", ".join(f"`{unit}`" for unit in units)
 
 
 def _compile(function: HloFunction) -> str:

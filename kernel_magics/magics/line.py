@@ -85,7 +85,7 @@ class HloLine:
 
     def _drop(self, options: argparse.Namespace) -> View:
         for name in options.name:
-            self._session.drop(name)
+            self._session.drop(name, force=options.force)
         return GraphView(self._session.graph())
 
     def _reset(self, _: Any) -> View:

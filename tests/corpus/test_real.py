@@ -31,7 +31,7 @@ def test_every_good_file_is_linked_and_drawn_in_one_session(corpus, session):
         assert graph.to_svg().startswith("<svg")
         assert graph.to_text()
     assert len(session.units) == len(files) >= 37
-    session._module.operation.verify()
+    session._linked.module.module.operation.verify()
     assert session.graph().to_svg().startswith("<svg")
 
 
