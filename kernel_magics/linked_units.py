@@ -31,21 +31,25 @@ class LinkedUnits:
         units: Iterable[SessionUnit] = (),
         retired: Iterable[SessionUnit] = (),
     ) -> None:
-        self.units = {unit.name: unit for unit in units}
+        self.units: dict[str, SessionUnit] = {}
         self.retired = list(retired)
         self.module = module
+        self._names_by_shape: dict[Shape, dict[str, None]] = {}
+        self._attributes: Attributes = {}
+        for unit in units:
+            self._put(unit)
         self._serial = max((unit.serial for unit in self.units.values()), default=0)
 
     def remove(self, name: str) -> None:
         """Takes a unit out; what is bound to it keeps its functions."""
-        unit = self.units.pop(name)
+        unit = self._pop(name)
         _mark_outdated(unit)
         self._sweep([unit])
 
     def bound_to(self, name: str) -> list[SessionUnit]:
         """The units with a declaration that means a function of the unit `name`."""
         unit = self.units.get(name)
-        return [other for other in self._others(name) if unit and other.is_bound_to(unit)]
+        return [] if unit is None else [o for o in self._others(name) if o.is_bound_to(unit)]
 
     def meanings(self, unit: ParsedUnit, name: str) -> dict[str, Meaning]:
         """What the declarations of a program would mean, were it linked as the unit `name`.
@@ -54,6 +58,8 @@ class LinkedUnits:
             LinkError: A declaration has another type than what it means, or two units would
                 call each other.
         """
+        if not any(op.is_declaration for op in unit.index.functions()):
+            return {}
         found = resolve(unit, self.on_offer(name))
         for meaning in found.values():
             if self._uses(meaning.unit, name):
@@ -89,44 +95,60 @@ class LinkedUnits:
         Raises:
             LinkError: It contradicts what the session holds. The session is unchanged.
         """
-        own = read_attributes(unit.module.operation)
-        merge_attributes(own, _merged_attributes(self._others(name)), unit=f"`{name}`", widen=True)
         meanings = self.meanings(unit, name)
         default = default_entry(unit.index)
         entry = entry or (default.name if default else None)
         outline = shape(unit.index)
         bound = {key: meaning.merged_name for key, meaning in meanings.items()}
         bindings = tuple(meaning.binding for meaning in meanings.values())
-        # From here on nothing fails.
+        same = self._same(unit, name, outline, bound)
+        present = self._attributes
+        if name in self.units:
+            present = _merged_attributes(self._others(name))
+        if same is None:
+            own = read_attributes(unit.module.operation)
+            merge_attributes(own, present, unit=f"`{name}`", widen=True)
+        # From here on nothing fails; what an old version said of the module holds no more.
+        self._attributes = present
+        self.module.set_attributes(present)
         before = self.units.get(name)
         followers = self.bound_to(name)
-        report = self._link(unit, name, outline, bound)
+        makes_room = before is not None and same is None and not followers
+        order = list(self.units)
+        if makes_room:
+            # Nothing needs the old version: its names are free for what takes its place.
+            self._sweep([self._pop(name)])
+        report, own = self._link(unit, name, bound) if same is None else _again(same, name)
         self._serial += serial is None
         number = self._serial if serial is None else serial
         made = make_unit(unit, report, entry, number, own, outline, bindings, is_offer=is_offer)
-        self.units[name] = made
+        self._put(made)
+        if makes_room:
+            self.units = {key: self.units[key] for key in order}
+        self.module.set_attributes(self._attributes)
         if before is not None and before.report.symbols != report.symbols:
             _mark_outdated(before)
-            if followers:
+            if not makes_room:
                 self._follow(before, made, followers)
         return self.units[name]
 
-    def _link(
+    def _same(
         self, unit: ParsedUnit, name: str, outline: Shape, bound: Mapping[str, str]
-    ) -> LinkReport:
-        """Links, in place of what the name stood for; equal content is not linked again."""
-        known = self.units.get(name)
-        if known is not None and known.says_the_same(unit, outline, bound):
-            return replace(known.report, relinked=(), outdated=())
-        others = self._others(name)
-        equal = [o.report for o in others if o.says_the_same(unit, outline, bound)]
-        if equal:
-            return _reused(equal[0], name)
-        if known is not None and not self.bound_to(name):
-            # Its names are free for what takes its place.
-            del self.units[name]
-            self._sweep([known])
-        return self.module.link(unit, name, bound)
+    ) -> SessionUnit | None:
+        """A unit that says the same: first the one of this name, else any."""
+        names = [name] if name in self.units else []
+        names += [other for other in self._names_by_shape.get(outline, ()) if other != name]
+        units = (self.units[other] for other in names)
+        return next((u for u in units if u.says_the_same(unit, outline, bound)), None)
+
+    def _link(
+        self, unit: ParsedUnit, name: str, bound: Mapping[str, str]
+    ) -> tuple[LinkReport, Attributes]:
+        """What linking did, and the unit's module attributes, which may name symbols anew."""
+        wanted = read_attributes(unit.module.operation)
+        report = self.module.link(unit, name, bound)
+        held = read_attributes(self.module.module.operation)
+        return report, {key: held[key] for key in wanted if key in held}
 
     def _follow(
         self, before: SessionUnit, after: SessionUnit, followers: Iterable[SessionUnit]
@@ -143,7 +165,7 @@ class LinkedUnits:
             again = read_unit(unit.source, self.module.context)
             self.add(again, unit.name, entry=unit.entry, is_offer=unit.is_offer, serial=unit.serial)
         report = replace(after.report, relinked=tuple(relinked), outdated=tuple(outdated))
-        self.units[after.name] = replace(after, report=report)
+        self._put(replace(after, report=report))
         self._sweep([])
 
     def _sweep(self, leaving: list[SessionUnit]) -> None:
@@ -158,12 +180,27 @@ class LinkedUnits:
             names = set[str]().union(*(unit.merged_names for unit in gone))
             self.module.erase(sorted(names.difference(*(u.merged_names for u in kept))))
             in_use = bool(gone)
-        self.module.set_attributes(_merged_attributes(self.units.values()))
+        self._attributes = _merged_attributes(self.units.values())
+        self.module.set_attributes(self._attributes)
 
     def _uses(self, unit: SessionUnit, name: str) -> bool:
         """Whether a unit calls the unit `name`, directly or not."""
         used = [other for other in self.units.values() if unit.is_bound_to(other)]
         return any(other.name == name or self._uses(other, name) for other in used)
+
+    def _put(self, unit: SessionUnit) -> None:
+        """Takes a unit in, in place of one of its name; all that grows with it stays cheap."""
+        if unit.name in self.units:
+            self._names_by_shape[self.units[unit.name].shape].pop(unit.name, None)
+        self.units[unit.name] = unit
+        self._names_by_shape.setdefault(unit.shape, {})[unit.name] = None
+        added = merge_attributes(unit.attributes, self._attributes, unit=unit.name, widen=True)
+        self._attributes = {**self._attributes, **added}
+
+    def _pop(self, name: str) -> SessionUnit:
+        unit = self.units.pop(name)
+        self._names_by_shape[unit.shape].pop(name, None)
+        return unit
 
     def _others(self, name: str) -> list[SessionUnit]:
         return [unit for unit in self.units.values() if unit.name != name]
@@ -176,12 +213,13 @@ def _merged_attributes(units: Iterable[SessionUnit]) -> Attributes:
     return merged
 
 
-def _reused(report: LinkReport, unit: str) -> LinkReport:
-    symbols = tuple(
-        symbol if symbol.why == "bound" else replace(symbol, why="reused")
-        for symbol in report.symbols
-    )
-    return LinkReport(unit, symbols, reused_from=report.unit)
+def _again(same: SessionUnit, name: str) -> tuple[LinkReport, Attributes]:
+    """The report of a unit that says what another, or itself, said before."""
+    report = same.report
+    if same.name == name:
+        return replace(report, relinked=(), outdated=()), same.attributes
+    symbols = tuple(s if s.why == "bound" else replace(s, why="reused") for s in report.symbols)
+    return LinkReport(name, symbols, reused_from=report.unit), same.attributes
 
 
 def _still_fits(unit: SessionUnit, before: SessionUnit, after: SessionUnit) -> bool:

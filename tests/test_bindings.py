@@ -157,6 +157,38 @@ def test_units_whose_declaration_no_longer_fits_keep_the_old_version(session):
     assert len(verified(session)) == 2
 
 
+def test_module_attributes_of_an_old_version_hold_no_more(session):
+    session.define(f"module attributes {{test.a = 1}} {{ {leaf('add')} }}", name="lib")
+    session.define(user(), name="app")
+    session.define(f"module attributes {{test.a = 2}} {{ {leaf('multiply')} }}", name="lib")
+    assert "test.a = 2" in session.module_text()
+    np.testing.assert_array_equal(value(session, "app"), X**4)
+
+
+def test_module_attributes_stay_when_the_same_is_defined_again(session):
+    session.define(leaf("add", "f"), name="other")
+    text = f"module attributes {{test.at = @f}} {{ {leaf('multiply', 'f')} }}"
+    report = session.define(text, name="unit")
+    before = session.module_text()
+    assert f"test.at = @{report['f'].new_name}" in before
+    session.define(text, name="unit")
+    session.define(text, name="again")
+    session.define(leaf("add", "g"), name="more")
+    session.drop("more")
+    assert session.module_text() == before
+
+
+def test_unit_that_becomes_equal_to_another_gives_its_functions_up(session):
+    session.define(leaf("add", "f"), name="one")
+    session.define(leaf("multiply", "g"), name="two")
+    session.define(user("g"), name="app")
+    session.define(leaf("add", "f"), name="two")
+    assert session.units["two"].report.reused_from == "one"
+    np.testing.assert_array_equal(value(session, "app"), X**4)
+    session.drop("app")
+    assert verified(session) == ["f", "f_helper"]
+
+
 def test_order_of_definitions_is_kept_when_a_unit_follows(session):
     session.define(leaf("add"), name="lib")
     session.define(user(), name="app")

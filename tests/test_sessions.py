@@ -80,6 +80,13 @@ def test_defining_a_unit_again_replaces_it(session):
     np.testing.assert_array_equal(held(X)[0], 2 * X)
 
 
+def test_replaced_unit_keeps_its_place_and_letter(session):
+    session.define(program("add"), name="a")
+    session.define(program("multiply"), name="b")
+    session.define(program("subtract"), name="a")
+    assert session.graph().unit_letters == {"a": "A", "b": "B"}
+
+
 def test_defining_the_same_again_changes_nothing(session):
     first = session.define(program("add"), name="unit")
     before = session.module_text()
