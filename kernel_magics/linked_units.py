@@ -46,6 +46,12 @@ class LinkedUnits:
         _mark_outdated(unit)
         self._sweep([unit])
 
+    def make_latest(self, name: str) -> SessionUnit:
+        """Gives a unit the last place in the order of definitions."""
+        self._serial += 1
+        self._put(replace(self.units[name], serial=self._serial))
+        return self.units[name]
+
     def bound_to(self, name: str) -> list[SessionUnit]:
         """The units with a declaration that means a function of the unit `name`."""
         unit = self.units.get(name)

@@ -196,6 +196,20 @@ class Session:
         retired = [unit for unit, is_retired in units if is_retired]
         self._made = LinkedUnits(SessionModule(module), alive, retired)
 
+    def unchanged(self, source: Source, name: str) -> SessionUnit | None:
+        """The unit `name` if this text made it and would make the same again, without parsing.
+
+        It is the latest definition then. One with a declaration that means nothing yet is not
+        given: it may mean something by now.
+        """
+        unit = self.units.get(name)
+        if unit is None or unit.source.content != source.content:
+            return None
+        unbound = [op for op in unit.index.functions() if op.is_declaration]
+        if any(op.name not in unit.report.bound for op in unbound):
+            return None
+        return self._linked.make_latest(name)
+
     def read(self, source: Source) -> ParsedUnit:
         """Reads a program into the session's context, not yet into its module."""
         return read_unit(source, self._linked.module.context)

@@ -235,6 +235,31 @@ def test_one_cell_calls_what_another_defined_and_follows_when_it_changes(shell):
     assert "still on the old version, for types differ: `quadruple`" in repr(view)
 
 
+def test_unchanged_cell_is_not_parsed_again(shell, monkeypatch):
+    run(shell, "%%hlo double\n" + DOUBLE)
+
+    def fail(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(km.Session, "read", fail)
+    view, _ = run(shell, "%%hlo double\n" + DOUBLE)
+    assert "compiled for cpu" in repr(view)
+
+
+def test_unchanged_cell_is_the_latest_definition_again(shell):
+    run(shell, "%%hlo double\n" + DOUBLE)
+    run(shell, "%%hlo square\n" + DOUBLE.replace("add", "multiply"))
+    run(shell, "%%hlo double\n" + DOUBLE)
+    np.testing.assert_array_equal(km.session.functions["main"](X)[0], 2 * X)
+
+
+def test_unchanged_cell_binds_what_it_could_not_before(shell):
+    run(shell, "%%hlo quadruple --no-compile\n" + CALLER)
+    run(shell, "%%hlo leaf\n" + LEAF)
+    run(shell, "%%hlo quadruple\n" + CALLER)
+    np.testing.assert_array_equal(shell.user_ns["quadruple"](X)[0], 4 * X)
+
+
 def test_near_misses_of_a_declaration_are_named(shell):
     run(shell, "%%hlo leaf\n" + LEAF)
     message = refused(shell, "%%hlo caller\n" + CALLER.replace("@leaf", "@leav"), PreflightError)

@@ -182,7 +182,7 @@ def _fresh_names(
             fresh = next(n for n in _longer(name, tag) if n not in used and not target.is_taken(n))
         names[name] = fresh
         used.add(fresh)
-    return names | bound
+    return {**names, **bound}
 
 
 def _longer(name: str, tag: str) -> Iterator[str]:

@@ -85,7 +85,7 @@ def _bodiless(
     index: SymbolIndex, entry: str, bound: Container[str], on_offer: Collection[str]
 ) -> Iterator[Problem]:
     for op in _reachable(index, entry):
-        if not op.is_declaration or op.name in bound:
+        if not op.is_declaration or (op.name or "") in bound:
             continue
         close = get_close_matches(op.name or "", on_offer, 1)
         hint = f"Did you mean `@{close[0]}`? " if close else ""

@@ -62,17 +62,12 @@ class HloCell:
             options = cell_parser().parse_line(line)
         except HelpShown:
             return None
-        read = self._session.read(self._source(cell))
-        entry = _entry(read, options)
+        source = self._source(cell)
         name = options.name or self._session.next_name(self._cell_id)
-        if entry is not None and not options.no_compile:
-            # Before anything changes: a cell that cannot be compiled leaves no trace.
-            check_callable(entry, read.source)
-            meanings = self._session.meanings(read, name)
-            on_offer = self._session.on_offer(name)
-            preflight(read.index, entry.name, read.source, bound=meanings, on_offer=on_offer)
         before = self._session.units.get(name)
-        unit = self._session.add(read, name, entry=entry.name if entry else None)
+        unit = self._session.unchanged(source, name) or self._define(source, name, options)
+        if options.func not in (None, unit.entry):
+            unit = self._define(source, name, options)
         for other in unit.report.relinked:
             bind(self._shell, self._session.units[other])
         binding = bind(self._shell, unit)
@@ -89,6 +84,17 @@ class HloCell:
                 self._session.put_back(name, before)
                 raise
         return view
+
+    def _define(self, source: Source, name: str, options: argparse.Namespace) -> SessionUnit:
+        """Links the program, unless it could not be compiled: then it leaves no trace."""
+        read = self._session.read(source)
+        entry = _entry(read, options)
+        if entry is not None and not options.no_compile:
+            check_callable(entry, read.source)
+            meanings = self._session.meanings(read, name)
+            on_offer = self._session.on_offer(name)
+            preflight(read.index, entry.name, read.source, bound=meanings, on_offer=on_offer)
+        return self._session.add(read, name, entry=entry.name if entry else None)
 
     def _source(self, cell: str) -> Source:
         """The body with the line at which it begins in the cell, blank lines in front included."""
