@@ -24,6 +24,8 @@ def archived(unit: SessionUnit, *, is_retired: bool = False) -> archive.Archived
         serial=unit.serial,
         report=unit.report,
         text=unit.text,
+        place=unit.source.name,
+        first_line=unit.source.first_line,
         is_offer=unit.is_offer,
         is_retired=is_retired,
     )
@@ -73,5 +75,5 @@ def _read_again(module: ir.Module, unit: archive.ArchivedUnit) -> ParsedUnit:
     """The author's text where this jaxlib still reads it, else what the module holds of it."""
     if unit.text is not None:
         with suppress(SourceError):
-            return read_unit(Source(unit.text, unit.name), new_context())
+            return read_unit(Source(unit.text, unit.place, unit.first_line), new_context())
     return read_unit(Source(archive.extract(module, unit.report), unit.name), new_context())

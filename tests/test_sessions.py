@@ -8,6 +8,7 @@ from jax.extend.mlir import ir
 import kernel_magics as km
 from kernel_magics.errors import EntryError, FormatError, ParseError, SessionError
 from kernel_magics.ir.context import new_context
+from kernel_magics.ir.source import Source
 
 X = np.arange(3, dtype=np.float32)
 
@@ -181,6 +182,17 @@ print([np.asarray(f(np.arange(3, dtype="f4"))[0]).tolist() for f in km.session.f
     reports = [unit.report for unit in session.units.values()]
     values = [np.asarray(f(X)[0]).tolist() for f in session.functions.values()]
     assert done.stdout == f"{session.module_text()} {reports}\n{values}\n"
+
+
+def test_graph_names_and_lines_survive_saving(session, tmp_path):
+    for number, name in enumerate("abca"):
+        unit = session.read(Source(program("add" if number % 2 else "divide"), "cell", number + 2))
+        session.add(unit, name)
+    before = session.graph().to_json(), {k: str(f.signature) for k, f in session.functions.items()}
+    session.save(tmp_path / "s.mlir.bc")
+    session.restore(tmp_path / "s.mlir.bc")
+    after = session.graph().to_json(), {k: str(f.signature) for k, f in session.functions.items()}
+    assert after == before
 
 
 def test_saved_session_is_a_portable_artifact_that_others_read(session, tmp_path):

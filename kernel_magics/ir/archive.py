@@ -34,6 +34,9 @@ class ArchivedUnit:
     report: LinkReport
     text: str | None
     """The author's text, for names and spelling; None where there were only bytes."""
+    place: str
+    """Where the text came from, such as `cell`."""
+    first_line: int
     is_offer: bool = False
     is_retired: bool = False
     """Whether it is an old version, kept for those that are bound to it."""
