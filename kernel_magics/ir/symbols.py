@@ -47,13 +47,13 @@ class TopLevelOp:
     """A `func.func` without a body."""
     op_count: int = 0
     """Ops inside, at any depth."""
-    op_kinds: dict[str, int] = field(default_factory=dict[str, int])
+    op_kinds: dict[str, int] = field(default_factory=dict)
     """Names of the ops inside to how often."""
-    references: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
+    references: dict[tuple[str, str], int] = field(default_factory=dict)
     """(symbol, name of the op that names it) to how often, in order of first use."""
-    custom_calls: dict[str, int] = field(default_factory=dict[str, int])
+    custom_calls: dict[str, int] = field(default_factory=dict)
     """Custom-call targets to how often."""
-    uses: list[Use] = field(default_factory=list[Use])
+    uses: list[Use] = field(default_factory=list)
 
     @property
     def is_function(self) -> bool:
