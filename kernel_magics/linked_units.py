@@ -108,19 +108,10 @@ class LinkedUnits:
         bound = {key: meaning.merged_name for key, meaning in meanings.items()}
         bindings = tuple(meaning.binding for meaning in meanings.values())
         same = self._same(unit, name, outline, bound)
-        present = self._attributes
-        if name in self.units:
-            present = _merged_attributes(self._others(name))
-        if same is None:
-            own = read_attributes(unit.module.operation)
-            merge_attributes(own, present, unit=f"`{name}`", widen=True)
-        # From here on nothing fails; what an old version said of the module holds no more.
-        self._attributes = present
-        self.module.set_attributes(present)
-        before = self.units.get(name)
-        followers = self.bound_to(name)
+        self._check_attributes(unit, name, same)
+        # From here on nothing fails.
+        before, followers, order = self.units.get(name), self.bound_to(name), list(self.units)
         makes_room = before is not None and same is None and not followers
-        order = list(self.units)
         if makes_room:
             # Nothing needs the old version: its names are free for what takes its place.
             self._sweep([self._pop(name)])
@@ -137,6 +128,17 @@ class LinkedUnits:
             if not makes_room:
                 self._follow(before, made, followers)
         return self.units[name]
+
+    def _check_attributes(self, unit: ParsedUnit, name: str, same: SessionUnit | None) -> None:
+        """Raises where a unit contradicts others; then what its old version said is forgotten."""
+        present = self._attributes
+        if name in self.units:
+            present = _merged_attributes(self._others(name))
+        if same is None:
+            own = read_attributes(unit.module.operation)
+            merge_attributes(own, present, unit=f"`{name}`", widen=True)
+        self._attributes = present
+        self.module.set_attributes(present)
 
     def _same(
         self, unit: ParsedUnit, name: str, outline: Shape, bound: Mapping[str, str]

@@ -19,30 +19,7 @@ from kernel_magics.errors import (
     SessionError,
     UsageError,
 )
-
-DOUBLE = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
-  %0 = stablehlo.add %x, %x : tensor<3xf32>
-  return %0 : tensor<3xf32>
-}
-"""
-X = np.arange(3, dtype=np.float32)
-
-
-def run(shell, code, **options):
-    """Runs a cell; returns its value and what it printed, or raises what it raised."""
-    with capture_output() as captured:
-        result = shell.run_cell(code, **options)
-    result.raise_error()
-    return result.result, captured
-
-
-def refused(shell, code, error) -> str:
-    before = km.session.module_text(), list(km.session.units), set(shell.user_ns)
-    with pytest.raises(error) as caught:
-        run(shell, code)
-    assert (km.session.module_text(), list(km.session.units)) == before[:2]
-    assert set(shell.user_ns) - before[2] <= {"_", "__", "___"}
-    return str(caught.value)
+from tests.cells import DOUBLE, X, refused, run
 
 
 def test_cell_binds_public_functions_and_its_name(shell):
@@ -204,74 +181,6 @@ def test_huge_constants_are_shortened_in_what_is_shown(shell):
     view, _ = run(shell, "%%hlo big --show text\n" + body)
     assert len(repr(view)) < 1000
     assert shell.user_ns["big"]()[0][4999] == 4999
-
-
-def test_cell_with_an_id_replaces_what_it_defined(shell):
-    run(shell, "%%hlo\n" + DOUBLE, cell_id="abc")
-    run(shell, "%%hlo\n" + DOUBLE.replace("add", "multiply"), cell_id="abc")
-    assert len(km.session.units) == 1
-    np.testing.assert_array_equal(shell.user_ns["main"](X)[0], X * X)
-    run(shell, "%%hlo\n" + DOUBLE, cell_id="def")
-    assert len(km.session.units) == 2
-
-
-CALLER = """func.func private @leaf(tensor<3xf32>) -> tensor<3xf32>
-func.func @twice(%x: tensor<3xf32>) -> tensor<3xf32> {
-  %0 = call @leaf(%x) : (tensor<3xf32>) -> tensor<3xf32>
-  %1 = call @leaf(%0) : (tensor<3xf32>) -> tensor<3xf32>
-  return %1 : tensor<3xf32>
-}"""
-LEAF = DOUBLE.replace("@main", "@leaf")
-
-
-def test_one_cell_calls_what_another_defined_and_follows_when_it_changes(shell):
-    run(shell, "%%hlo leaf\n" + LEAF)
-    run(shell, "%%hlo quadruple\n" + CALLER)
-    np.testing.assert_array_equal(shell.user_ns["quadruple"](X)[0], 4 * X)
-    view, _ = run(shell, "%%hlo leaf\n" + LEAF.replace("add", "multiply"))
-    assert "linked again: `quadruple`" in repr(view)
-    np.testing.assert_array_equal(shell.user_ns["quadruple"](X)[0], X**4)
-    view, _ = run(shell, "%%hlo leaf\n" + LEAF.replace("3xf32", "4xf32"))
-    assert "still on the old version, for types differ: `quadruple`" in repr(view)
-
-
-def test_unchanged_cell_is_not_parsed_again(shell, monkeypatch):
-    run(shell, "%%hlo double\n" + DOUBLE)
-
-    def fail(*_):
-        raise AssertionError
-
-    monkeypatch.setattr(km.Session, "read", fail)
-    view, _ = run(shell, "%%hlo double\n" + DOUBLE)
-    assert "compiled for cpu" in repr(view)
-
-
-def test_unchanged_cell_is_the_latest_definition_again(shell):
-    run(shell, "%%hlo double\n" + DOUBLE)
-    run(shell, "%%hlo square\n" + DOUBLE.replace("add", "multiply"))
-    run(shell, "%%hlo double\n" + DOUBLE)
-    np.testing.assert_array_equal(km.session.functions["main"](X)[0], 2 * X)
-
-
-def test_unchanged_cell_binds_what_it_could_not_before(shell):
-    run(shell, "%%hlo quadruple --no-compile\n" + CALLER)
-    run(shell, "%%hlo leaf\n" + LEAF)
-    run(shell, "%%hlo quadruple\n" + CALLER)
-    np.testing.assert_array_equal(shell.user_ns["quadruple"](X)[0], 4 * X)
-
-
-def test_near_misses_of_a_declaration_are_named(shell):
-    run(shell, "%%hlo leaf\n" + LEAF)
-    message = refused(shell, "%%hlo caller\n" + CALLER.replace("@leaf", "@leav"), PreflightError)
-    assert "Did you mean `@leaf`?" in message
-
-
-def test_drop_of_what_is_in_use_needs_force(shell):
-    run(shell, "%%hlo leaf\n" + LEAF)
-    run(shell, "%%hlo quadruple\n" + CALLER)
-    assert "bound to it: `quadruple`" in refused(shell, "%hlo drop leaf", SessionError)
-    run(shell, "%hlo drop leaf --force")
-    np.testing.assert_array_equal(shell.user_ns["quadruple"](X)[0], 4 * X)
 
 
 def test_names_that_are_no_python_names_are_said(shell):

@@ -28,7 +28,7 @@ func.func private @ext(tensor<f32>) -> tensor<f32>"""
 
 def test_unused_declaration_is_fine(read):
     unit = read("func.func private @ext()\nfunc.func @main() { return }")
-    preflight(unit.index, "main", unit.source)
+    assert preflight(unit.index, "main", unit.source) is None
 
 
 def test_function_that_calls_itself_is_refused(read):
@@ -66,7 +66,7 @@ def test_a_thousand_calls_deep_is_no_cycle(read):
         f"func.func private @f{i}() {{ call @f{i + 1}() : () -> ()\n return }}" for i in range(1000)
     )
     unit = read(text + "\nfunc.func private @f1000() { return }")
-    preflight(unit.index, "main", unit.source)
+    assert preflight(unit.index, "main", unit.source) is None
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_what_the_entry_does_not_use_does_not_matter(read):
         "func.func @main() { return }\n"
         "func.func @other(%x: tensor<3xf32>) { %0 = arith.addf %x, %x : tensor<3xf32>\n return }"
     )
-    preflight(unit.index, "main", unit.source)
+    assert preflight(unit.index, "main", unit.source) is None

@@ -154,6 +154,15 @@ def link(
     rename(index, names, rewriter)
     _hide(index, ir.StringAttr.get("private", target.module.context))
     counts = _count_uses(index)
+    _move(index, target, bound)
+    for name, value in added.items():
+        symbols = ReferenceReader().read(value)
+        target.module.operation.attributes[name] = rewriter.rewrite(value, symbols)
+    symbols = (_report(op, names, counts, bound) for op in index.by_name.values())
+    return LinkReport(unit, tuple(symbols))
+
+
+def _move(index: SymbolIndex, target: Target, bound: Mapping[str, str]) -> None:
     for op in index.ops:
         if op.name in bound:
             op.operation.erase()
@@ -161,11 +170,6 @@ def link(
         target.module.body.append(op.operation)
         if op.name is not None:
             target.symbols.insert(op.operation)
-    for name, value in added.items():
-        symbols = ReferenceReader().read(value)
-        target.module.operation.attributes[name] = rewriter.rewrite(value, symbols)
-    symbols = (_report(op, names, counts, bound) for op in index.by_name.values())
-    return LinkReport(unit, tuple(symbols))
 
 
 def _fresh_names(
