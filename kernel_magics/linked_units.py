@@ -116,6 +116,7 @@ class LinkedUnits:
             # Nothing needs the old version: its names are free for what takes its place.
             self._sweep([self._pop(name)])
         report, own = self._link(unit, name, bound) if same is None else _again(same, name)
+        report = replace(report, notes=unit.notes)
         self._serial += serial is None
         number = self._serial if serial is None else serial
         made = make_unit(unit, report, entry, number, own, outline, bindings, is_offer=is_offer)

@@ -15,6 +15,7 @@ from kernel_magics.errors import LinkError, SessionError
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.functions import merge_graphs
 from kernel_magics.ir import archive
+from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
 from kernel_magics.ir.link import LinkReport
@@ -39,11 +40,13 @@ class Session:
         self._names: dict[str, str] = {}
         self._made: LinkedUnits | None = None
 
+    @without_collections()
     def define(self, code: Code, *, name: str | None = None) -> LinkReport:
         """Links a program into the session module.
 
         Args:
-            code: MLIR text, MLIR bytecode or a portable artifact, or a path to a file of these.
+            code: MLIR or HLO, as text or bytes, a function exported by JAX, or a path to a file
+                of these.
             name: The unit's name; a unit of this name is replaced. Without one the program
                 stands by itself.
 
@@ -56,13 +59,15 @@ class Session:
         """
         return self.add(self.read(read_source(code)), name or self.next_name()).report
 
+    @without_collections()
     def load(
         self, code: Code, *, name: str | None = None, func_name: str | None = None
     ) -> HloFunction:
         """Links a program and gives the function to call.
 
         Args:
-            code: MLIR text, MLIR bytecode or a portable artifact, or a path to a file of these.
+            code: MLIR or HLO, as text or bytes, a function exported by JAX, or a path to a file
+                of these.
             name: The unit's name; a unit of this name is replaced.
             func_name: The function wanted; else `@main` or the only public one.
 
@@ -130,6 +135,7 @@ class Session:
         """
         return self._linked.module.text(elide)
 
+    @without_collections()
     def graph(self) -> FunctionGraph:
         """All functions of the session and how they call each other."""
         return merge_graphs((unit.graph for unit in self.units.values()), "session")

@@ -4,13 +4,17 @@ A failure here means: re-check our use, then pin the new form.
 """
 
 import inspect
+from pathlib import Path
 
+from jax._src.export import serialization_generated
 from jax._src.interpreters import mlir
 from jax._src.lib import lapack
 from jax._src.lib.mlir import dialects
 from jax.extend.mlir import ir
+from jaxlib import _hlo, _jax
 
 from kernel_magics import _jax_private
+from kernel_magics.ir import hlo_proto
 
 
 def parameters(function) -> list[str]:
@@ -60,3 +64,42 @@ def test_versions_are_three_numbers():
 def test_symbol_tables_rename_what_clashes_when_jax_inserts():
     # JAX adds its functions after ours; a name that we took must not be taken twice.
     assert "symbol_table.insert" in inspect.getsource(mlir.lower_jaxpr_to_fun)
+
+
+HLO = """HloModule m
+ENTRY e {
+  ROOT p = f32[] parameter(0)
+}"""
+
+
+def test_jaxlib_alone_reads_and_converts_hlo():
+    module = _hlo.hlo_module_from_text(HLO).as_serialized_hlo_module_proto()
+    assert isinstance(module, bytes)
+    code = _jax.mlir.hlo_to_stablehlo(module)
+    assert code.startswith(b"ML\xefR")
+    assert "func.func @main" in str(ir.Module.parse(code, _jax_private.new_context()))
+    assert _jax.mlir.mlir_module_to_xla_computation(code, False, False)
+
+
+def test_hlo_is_converted_in_a_child_that_may_die():
+    rewriting = Path(hlo_proto.__file__)
+    done = _jax_private.convert_hlo(HLO, rewriting)
+    assert done.bytecode.startswith(b"ML\xefR")
+    assert (done.problem, done.end) == ("", "")
+    assert _jax_private.convert_hlo(done.proto, rewriting).bytecode == done.bytecode
+    dead = _jax_private.convert_hlo("ENTRY e {\n  ROOT r = f32[2] partition-id()\n}", rewriting)
+    assert dead.end == "SIGABRT"
+    assert "partition-id must have a shape of u32[]" in dead.problem
+
+
+def test_exported_blobs_have_the_fields_that_are_read():
+    for name in (
+        "GetRootAsExported",
+        "MlirModuleSerializedAsNumpy",
+        "ModuleKeptVarIdxAsNumpy",
+        "Platforms",
+        "PlatformsLength",
+        "InAvalsLength",
+        "InAvalsIdxsLength",
+    ):
+        assert callable(getattr(serialization_generated.Exported, name))

@@ -101,7 +101,6 @@ def test_empty_cell_shows_an_example(context, text):
         ("import jax\nx = jax.numpy.ones(3)\n", "Python"),
         ("x = jnp.ones(3)", "Python"),
         ("# a comment\ndef f(x):\n  return x", "Python"),
-        ("HloModule m\nENTRY e { ROOT p = f32[] parameter(0) }", "XLA's HLO text"),
         ("%%hlo\nmodule {}", "a notebook magic"),
         ('{"cells": []}', "JSON"),
         ("<html></html>", "XML or HTML"),

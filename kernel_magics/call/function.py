@@ -28,7 +28,8 @@ def hlo_call(code: Code, *args: Any, func_name: str = MAIN) -> tuple[jax.Array, 
     program is linked into the module that JAX builds; called many times, it is there once.
 
     Args:
-        code: MLIR text, MLIR bytecode or a portable artifact, or a path to a file of these.
+        code: MLIR text, MLIR bytecode, a portable artifact, HLO text, a serialized HLO module,
+            a function exported by JAX, or a path to a file of these.
         *args: JAX or NumPy arrays or Python scalars, of the shapes and dtypes that the
             function takes. Dynamic dimensions are specialised to them.
         func_name: The function to call, with or without `@`.

@@ -141,6 +141,7 @@ def _declare(name: str, definition: ir.Operation, point: ir.InsertionPoint) -> N
 def _unit(fields: dict[str, Any]) -> ArchivedUnit:
     report = fields["report"]
     symbols = tuple(LinkedSymbol(**symbol) for symbol in report.pop("symbols"))
-    report |= {"relinked": tuple(report["relinked"]), "outdated": tuple(report["outdated"])}
+    report |= {key: tuple(report[key]) for key in ("notes", "relinked", "outdated")}
     report = LinkReport(symbols=symbols, **report)
-    return ArchivedUnit(**fields | {"report": report})
+    restored: dict[str, Any] = {**fields, "report": report}
+    return ArchivedUnit(**restored)

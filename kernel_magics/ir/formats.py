@@ -1,4 +1,4 @@
-"""What is this? MLIR text, bytecode, or something that we do not take."""
+"""What is this? MLIR, HLO, an exported function, or something that we do not take."""
 
 import re
 from dataclasses import dataclass
@@ -6,13 +6,24 @@ from typing import Literal
 
 from kernel_magics import _jax_private
 from kernel_magics.errors import FormatError
+from kernel_magics.ir import hlo_proto
 from kernel_magics.ir.source import Source
 
-Format = Literal["text", "bytecode"]
+Format = Literal["text", "bytecode", "hlo text", "hlo proto", "export"]
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _PORTABLE_PRODUCER = re.compile(rb"StableHLO_v(\d+)\.(\d+)\.(\d+)\0")
+_FLATBUFFER_HEAD = 4
+"""Bytes of the offset of a FlatBuffer's root, and of the shortest table of fields."""
+
 _COMMENT = re.compile(r"//[^\n]*")
+
+_HLO_WORDS = ("HloModule", "ENTRY", "ROOT")
+_HLO_MODULE = re.compile(r"\A(?:\s|//[^\n]*\n|/\*.*?\*/)*HloModule\b", re.DOTALL)
+# Without the first line: no line of MLIR begins like this.
+_HLO_PART = re.compile(
+    r"^[ \t]*(?:ENTRY[ \t]+%?[\w.-]+.*\{|ROOT[ \t]+%?[\w.-]+[ \t]*=)", re.MULTILINE
+)
 
 EXAMPLE = """\
 func.func @double(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -37,13 +48,6 @@ _TEXT_LOOKALIKES = (
         "a jaxpr",
         re.compile(r"\A\s*(let\b[^=]*=\s*)?\{\s*lambda\b"),
         f"A jaxpr is JAX's own form. {_JAX_ADVICE}",
-    ),
-    Lookalike(
-        "XLA's HLO text",
-        re.compile(
-            r"\A\s*HloModule\b|^\s*ENTRY\s+%?[\w.-]+|^\s*ROOT\s+%?[\w.-]+\s*=", re.MULTILINE
-        ),
-        "StableHLO is taken, not HLO: use `.as_text()` of the lowered, not the compiled, program.",
     ),
     Lookalike(
         "LLVM IR",
@@ -81,7 +85,7 @@ def detect(source: Source) -> Format:
     """Decides what a source is.
 
     Raises:
-        FormatError: It is empty, or something that is plainly not MLIR.
+        FormatError: It is empty, or plainly something that we do not take.
     """
     content = source.content
     if isinstance(content, bytes):
@@ -98,7 +102,7 @@ def detect(source: Source) -> Format:
             f"The {source.name} holds no program",
             advice=f"A program looks like this:\n{EXAMPLE}",
         )
-    return "text"
+    return "hlo text" if _is_hlo(content) else "text"
 
 
 def refuse_lookalike(source: Source, cause: Exception) -> None:
@@ -107,7 +111,7 @@ def refuse_lookalike(source: Source, cause: Exception) -> None:
     Asked only after the parser has failed: what MLIR accepts is MLIR, whatever it looks like.
 
     Raises:
-        FormatError: The text looks like a jaxpr, Python, HLO text, …
+        FormatError: The text looks like a jaxpr, Python, JSON, …
     """
     if isinstance(source.content, bytes):
         return
@@ -160,11 +164,41 @@ def _detect_bytes(content: bytes) -> Format:
     for magic, kind, advice in _BYTE_LOOKALIKES:
         if content.startswith(magic):
             raise FormatError(f"This looks like {kind}, not MLIR", advice=advice)
+    if _is_exported(content):
+        return "export"
+    # Last: nothing marks a serialized HLO module but that it reads as one.
+    if hlo_proto.unwrap(content) is not None:
+        return "hlo proto"
     raise FormatError(
         f"These {len(content):,} bytes are neither MLIR bytecode nor UTF-8 text",
         details=[f"They begin with `{content[:8].hex(' ')}`; bytecode begins with `4d 4c ef 52`."],
-        advice="Portable artifacts, MLIR bytecode and MLIR text are taken.",
+        advice="Portable artifacts, MLIR bytecode and text, HLO modules, and functions "
+        "exported by JAX are taken.",
     )
+
+
+def is_mlir(source: Source) -> bool:
+    """Whether it is plainly MLIR or nothing that needs a conversion; at next to no cost."""
+    if isinstance(source.content, str):
+        return not _is_hlo(source.content)
+    return source.content.startswith(_BYTECODE_MAGIC)
+
+
+def _is_hlo(text: str) -> bool:
+    # The words first: searching a large text line by line takes as long as parsing a part of it.
+    if not any(word in text for word in _HLO_WORDS):
+        return False
+    return bool(_HLO_MODULE.match(text) or _HLO_PART.search(text))
+
+
+def _is_exported(content: bytes) -> bool:
+    """Whether it is a FlatBuffer that holds bytecode: its root table tells where its own ends."""
+    if content.find(_BYTECODE_MAGIC) < _FLATBUFFER_HEAD:
+        return False
+    root = int.from_bytes(content[:4], "little")
+    table = root - int.from_bytes(content[root : root + 4], "little", signed=True)
+    size = int.from_bytes(content[table : table + 2], "little") if table > 0 else 0
+    return root + 4 <= len(content) and size >= _FLATBUFFER_HEAD and table + size <= len(content)
 
 
 def _numbers(version: str) -> tuple[int, int, int]:

@@ -49,6 +49,8 @@ class LinkReport:
     symbols: tuple[LinkedSymbol, ...]
     reused_from: str = ""
     """The unit whose equal content serves this one; empty where nothing was reused."""
+    notes: tuple[str, ...] = ()
+    """What the unit does not say any more that its source said, such as layouts of HLO."""
     relinked: tuple[str, ...] = ()
     """Units bound to what this one replaced, that now use its new version."""
     outdated: tuple[str, ...] = ()
@@ -89,7 +91,7 @@ class LinkReport:
         ]
         widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
         uses = _counted(self.uses_rewritten, "use")
-        lines = [f"{self.unit}: {_counted(len(rows), 'symbol')}, {uses} rewritten"]
+        lines = [f"{self.unit}: {_counted(len(rows), 'symbol')}, {uses} rewritten", *self.notes]
         lines += [
             "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
             for row in rows

@@ -11,6 +11,7 @@ from jax.extend.mlir import ir
 from kernel_magics.errors import Diagnostic, FormatError, ParseError
 from kernel_magics.ir import formats
 from kernel_magics.ir.diagnostics import collect, excerpts
+from kernel_magics.ir.hlo import read_exported, read_hlo
 from kernel_magics.ir.source import Source
 
 _OLD_TEXT = (
@@ -27,17 +28,23 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
     """Reads and verifies a program of any format that we take.
 
     Args:
-        source: MLIR text, MLIR bytecode, or a StableHLO portable artifact.
+        source: MLIR text, MLIR bytecode, a StableHLO portable artifact, HLO text, a serialized
+            HLO module, or a function exported by JAX.
         context: The context that will own the module.
 
     Returns:
-        A verified module; portable artifacts are upgraded to the StableHLO of this jaxlib.
+        A verified module; portable artifacts are upgraded to the StableHLO of this jaxlib,
+        HLO is converted to it.
 
     Raises:
         FormatError: The input is something else, or of a version that cannot be read here.
-        ParseError: MLIR refused it.
+        ParseError: MLIR refused it, or XLA the HLO.
     """
     kind = formats.detect(source)
+    if kind in ("hlo text", "hlo proto"):
+        return read_hlo(source, context)
+    if kind == "export":
+        return parse(Source(read_exported(source), source.name), context)
     try:
         module = ir.Module.parse(source.content, context)
     except ir.MLIRError as error:

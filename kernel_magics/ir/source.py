@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from kernel_magics.errors import FormatError
+from kernel_magics.ir import hlo_proto
 
 Code = str | bytes | os.PathLike[str]
 
@@ -121,6 +122,9 @@ def _read_file(path: Path) -> Source:
 def _decoded(content: bytes, name: str) -> Source:
     """Bytes that are UTF-8 text without NUL become text, so that errors can point into it."""
     if content[:4] == b"ML\xefR" or b"\0" in content:
+        return Source(content, name)
+    # A small serialized module can be UTF-8 by chance; its first byte is a line feed.
+    if content[:1] == b"\n" and hlo_proto.unwrap(content) is not None:
         return Source(content, name)
     try:
         return Source(content.decode(), name)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from jax.extend.mlir import ir
 
 from kernel_magics.errors import FormatError
+from kernel_magics.ir.hlo import conversion_notes
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import SymbolIndex, scan
@@ -17,6 +18,8 @@ class ParsedUnit:
     source: Source
     module: ir.Module
     index: SymbolIndex
+    notes: tuple[str, ...] = ()
+    """What the module does not say any more that its source said, in sentences."""
 
 
 def read_unit(source: Source, context: ir.Context) -> ParsedUnit:
@@ -35,4 +38,4 @@ def read_unit(source: Source, context: ir.Context) -> ParsedUnit:
             details=[str(error).split("\n")[-1]],
             advice="Give it a name that is text.",
         ) from error
-    return ParsedUnit(source, module, index)
+    return ParsedUnit(source, module, index, conversion_notes(source))

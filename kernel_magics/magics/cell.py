@@ -16,6 +16,7 @@ from kernel_magics.compile.background import Job
 from kernel_magics.compile.cost import read_cost
 from kernel_magics.errors import CompileError, CompileInterrupted
 from kernel_magics.ir.arguments import check_callable
+from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
 from kernel_magics.ir.link import LinkReport
 from kernel_magics.ir.preflight import preflight
@@ -85,6 +86,7 @@ class HloCell:
                 raise
         return view
 
+    @without_collections()
     def _define(self, source: Source, name: str, options: argparse.Namespace) -> SessionUnit:
         """Links the program, unless it could not be compiled: then it leaves no trace."""
         read = self._session.read(source)
@@ -136,7 +138,7 @@ def summary(report: LinkReport) -> str:
         lines.insert(0, f"still on the old version, for types differ: {_listed(report.outdated)}")
     if report.relinked:
         lines.insert(0, f"linked again: {_listed(report.relinked)}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *report.notes])
 
 
 def _listed(units: Sequence[str]) -> str:

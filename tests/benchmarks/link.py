@@ -19,9 +19,9 @@ COUNT = 1600
 def run() -> list[Row]:
     """Against JAX's own merge of the same two modules."""
     first, second = functions(COUNT, "sine"), functions(COUNT, "cosine")
+    linked = median_of_s(lambda: link_s(first, second), runs=11)
+    defined = median_of_s(lambda: define_s(COUNT), runs=11)
     merge = median_of_s(lambda: merge_s(first, second), runs=3)
-    linked = median_of_s(lambda: link_s(first, second))
-    defined = median_of_s(lambda: define_s(COUNT))
     peer = "merge_mlir_modules"
     return [
         Row(f"link {COUNT} clashing functions", linked, peer, merge, merge / linked, ">= 200"),

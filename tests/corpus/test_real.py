@@ -19,7 +19,9 @@ def manifest(corpus):
 
 def refused(entry) -> bool:
     too_new = OLD_JAX and entry["file"] in TOO_NEW_FOR_OLD_JAX
-    return too_new or "FAIL" in entry["parse"] or "REJECT" in entry["file"]
+    # The corpus marks what MLIR's parser refuses; HLO text is not for that parser.
+    fails = "FAIL" in entry["parse"] and not entry["file"].endswith(".hlo")
+    return too_new or fails or "REJECT" in entry["file"]
 
 
 def test_every_good_file_is_linked_and_drawn_in_one_session(corpus, session):
