@@ -11,6 +11,16 @@ DOUBLE = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
   return %0 : tensor<3xf32>
 }
 """
+REFUSED = """func.func @main(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %n: tensor<3xi32>) -> tensor<11x7xf32> {
+  %0 = "chlo.ragged_dot"(%a, %b, %n) {
+    ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [],
+      rhs_batching_dimensions = [], lhs_contracting_dimensions = [1],
+      rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>
+  } : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi32>) -> tensor<11x7xf32>
+  return %0 : tensor<11x7xf32>
+}"""
+"""XLA takes it, and has no code for it on a CPU."""
+
 X = np.arange(3, dtype=np.float32)
 
 

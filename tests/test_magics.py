@@ -19,7 +19,7 @@ from kernel_magics.errors import (
     SessionError,
     UsageError,
 )
-from tests.cells import DOUBLE, X, refused, run
+from tests.cells import DOUBLE, REFUSED, X, refused, run
 
 
 def test_cell_binds_public_functions_and_its_name(shell):
@@ -98,16 +98,6 @@ def test_lines_count_in_the_cell(shell, before, line):
     assert f"cell:{line}:28" in refused(shell, f"{before}%%hlo x\n{undeclared}", ParseError)
     foreign = body.replace("{}", "arith.addf %a, %a : tensor<3xf32>")
     assert f"cell:{line}:10" in refused(shell, f"{before}%%hlo x\n{foreign}", PreflightError)
-
-
-REFUSED = """func.func @main(%a: tensor<11x5xf32>, %b: tensor<3x5x7xf32>, %n: tensor<3xi32>) -> tensor<11x7xf32> {
-  %0 = "chlo.ragged_dot"(%a, %b, %n) {
-    ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [],
-      rhs_batching_dimensions = [], lhs_contracting_dimensions = [1],
-      rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>
-  } : (tensor<11x5xf32>, tensor<3x5x7xf32>, tensor<3xi32>) -> tensor<11x7xf32>
-  return %0 : tensor<11x7xf32>
-}"""
 
 
 def test_what_xla_refuses_leaves_the_session_as_it_was(shell):

@@ -1,8 +1,9 @@
 import numpy as np
+import pytest
 
 import kernel_magics as km
-from kernel_magics.errors import PreflightError, SessionError
-from tests.cells import DOUBLE, X, refused, run
+from kernel_magics.errors import CompileError, PreflightError, SessionError
+from tests.cells import DOUBLE, REFUSED, X, refused, run
 
 CALLER = """func.func private @leaf(tensor<3xf32>) -> tensor<3xf32>
 func.func @twice(%x: tensor<3xf32>) -> tensor<3xf32> {
@@ -22,6 +23,23 @@ def test_one_cell_calls_what_another_defined_and_follows_when_it_changes(shell):
     np.testing.assert_array_equal(shell.user_ns["quadruple"](X)[0], X**4)
     view, _ = run(shell, "%%hlo leaf\n" + LEAF.replace("3xf32", "4xf32"))
     assert "still on the old version, for types differ: `quadruple`" in repr(view)
+
+
+def test_units_that_followed_a_refused_cell_come_back(shell):
+    run(shell, "%%hlo leaf\n" + LEAF)
+    run(shell, "%%hlo quadruple\n" + CALLER)
+    # XLA refuses the entry; the function that the other unit follows is fine by itself.
+    ragged = REFUSED.replace("@main", "@ragged") + "\n" + LEAF.replace("add", "multiply")
+    before = km.session.graph().to_json()
+    with pytest.raises(CompileError):
+        run(shell, "%%hlo leaf --func ragged\n" + ragged)
+    assert sorted(km.session.functions) == ["leaf", "quadruple", "twice"]
+    for name, wanted in (("leaf", 2 * X), ("quadruple", 4 * X)):
+        np.testing.assert_array_equal(shell.user_ns[name](X)[0], wanted)
+        np.testing.assert_array_equal(km.session.functions[name](X)[0], wanted)
+        assert "an older version" not in repr(shell.user_ns[name])
+    assert "ragged" not in shell.user_ns
+    assert len(km.session.graph().nodes) == before.count('"merged_name"')
 
 
 def test_unchanged_cell_is_not_parsed_again(shell, monkeypatch):

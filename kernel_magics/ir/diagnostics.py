@@ -15,7 +15,6 @@ SHOWN = 8
 """Excerpts in one message; the rest is counted."""
 
 _UNKNOWN_DIALECT = re.compile(r"Dialect `([\w.]+)' not found|unregistered dialect")
-_UNKNOWN_OP = re.compile(r"custom op '([\w.]+)' is unknown")
 _AVAILABLE = re.compile(r"Available dialects: (.*?) \(\* corresponding|Available dialects: (.*?);")
 _QUOTED_OP = re.compile(r'"([a-z_]\w*)\.[\w.]+"\s*$')
 _DIALECT_BEFORE = re.compile(r"[!#]([a-z_]\w*)\.$")

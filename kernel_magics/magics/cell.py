@@ -24,7 +24,7 @@ from kernel_magics.ir.signature import Signature, read_signature
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.unit import ParsedUnit
 from kernel_magics.magics.arguments import HelpShown, cell_parser
-from kernel_magics.magics.binding import bind
+from kernel_magics.magics.binding import Binding, bind
 from kernel_magics.magics.display import CellView, GraphView, TextView
 from kernel_magics.session_units import SessionUnit
 from kernel_magics.sessions import Session
@@ -81,8 +81,7 @@ class HloCell:
             except CompileInterrupted:
                 raise
             except CompileError:
-                binding.undo()
-                self._session.put_back(name, before)
+                self._put_back(name, before, binding)
                 raise
         return view
 
@@ -97,6 +96,20 @@ class HloCell:
             on_offer = self._session.on_offer(name)
             preflight(read.index, entry.name, read.source, bound=meanings, on_offer=on_offer)
         return self._session.add(read, name, entry=entry.name if entry else None)
+
+    def _put_back(self, name: str, before: SessionUnit | None, binding: Binding) -> None:
+        """Undoes a cell that XLA refused: its unit, its variables, and the units that followed."""
+        binding.undo()
+        self._session.put_back(name, before)
+        if before is None:
+            return
+        again = self._session.units[name]
+        old = {id(function): key for key, function in before.functions.items()}
+        for variable, value in binding.before.items():
+            if id(value) in old:
+                self._shell.push({variable: again.functions[old[id(value)]]})
+        for other in again.report.relinked:
+            bind(self._shell, self._session.units[other])
 
     def _source(self, cell: str) -> Source:
         """The body with the line at which it begins in the cell, blank lines in front included."""
