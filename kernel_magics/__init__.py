@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kernel_magics.call.function import HloFunction, hlo_call
 from kernel_magics.errors import KernelMagicsError
 from kernel_magics.graph.function_graph import FunctionGraph
-from kernel_magics.ir.link import LinkedSymbol, LinkReport
+from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.sessions import Session
 
 if TYPE_CHECKING:

@@ -1,18 +1,22 @@
 """The units of a session, linked into one module: added, followed by others, removed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from dataclasses import replace
 
 from jax.extend.mlir import ir
 
 from kernel_magics.bindings import Meaning, fits, meanings_on_offer, resolve
+from kernel_magics.call.function import Version
 from kernel_magics.errors import LinkError
 from kernel_magics.ir.entry import default_entry
-from kernel_magics.ir.fingerprint import Shape, shape
-from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.fingerprint import Fingerprints, fingerprints
+from kernel_magics.ir.link import find_equals, renamed_attributes
+from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.ir.module_attributes import Attributes, merge_attributes, read_attributes
+from kernel_magics.ir.references import ReferenceRewriter
 from kernel_magics.ir.unit import ParsedUnit, read_unit
 from kernel_magics.session_module import SessionModule
+from kernel_magics.session_symbols import SessionSymbols
 from kernel_magics.session_units import SessionUnit, make_unit
 
 
@@ -34,10 +38,13 @@ class LinkedUnits:
         self.units: dict[str, SessionUnit] = {}
         self.retired = list(retired)
         self.module = module
-        self._names_by_shape: dict[Shape, dict[str, None]] = {}
+        self._symbols = SessionSymbols()
         self._attributes: Attributes = {}
         for unit in units:
             self._put(unit)
+        for unit in self.retired:
+            self._symbols.put(unit)
+            self._symbols.pop(unit)
         self._serial = max((unit.serial for unit in self.units.values()), default=0)
 
     def remove(self, name: str) -> None:
@@ -89,7 +96,7 @@ class LinkedUnits:
         is_offer: bool = False,
         serial: int | None = None,
     ) -> SessionUnit:
-        """Links a program under a unit's name; content that is there is used again.
+        """Links a program under a unit's name; functions that are there are used again.
 
         Args:
             unit: The program; empty afterwards.
@@ -104,58 +111,86 @@ class LinkedUnits:
         meanings = self.meanings(unit, name)
         default = default_entry(unit.index)
         entry = entry or (default.name if default else None)
-        outline = shape(unit.index)
         bound = {key: meaning.merged_name for key, meaning in meanings.items()}
         bindings = tuple(meaning.binding for meaning in meanings.values())
-        same = self._same(unit, name, outline, bound)
-        self._check_attributes(unit, name, same)
+        known = {key: self._symbols.fingerprint(symbol) for key, symbol in bound.items()}
+        prints = fingerprints(unit.index, unit.texts, known)
+        self._check_attributes(unit, name, prints)
         # From here on nothing fails.
-        before, followers, order = self.units.get(name), self.bound_to(name), list(self.units)
-        makes_room = before is not None and same is None and not followers
+        before, order = self.units.get(name), list(self.units)
+        stays = self._stays(before, prints)
+        followers = [other for other in self.bound_to(name) if not stays >= _uses_of(other, before)]
+        makes_room = before is not None and not followers
         if makes_room:
             # Nothing needs the old version: its names are free for what takes its place.
-            self._sweep([self._pop(name)])
-        report, own = self._link(unit, name, bound) if same is None else _again(same, name)
-        report = replace(report, notes=unit.notes)
+            kept = {self._symbols.known.get(mark, "") for mark in prints.values()}
+            self._sweep([self._pop(name)], kept)
+        report, own = self._link(unit, name, bound, prints)
+        report = replace(self._credited(report, before), notes=unit.notes)
         self._serial += serial is None
         number = self._serial if serial is None else serial
-        made = make_unit(unit, report, entry, number, own, outline, bindings, is_offer=is_offer)
+        versions = _versions(before, stays)
+        made = make_unit(
+            unit, report, entry, number, own, bindings, versions=versions, is_offer=is_offer
+        )
         self._put(made)
         if makes_room:
             self.units = {key: self.units[key] for key in order}
         self.module.set_attributes(self._attributes)
-        if before is not None and before.report.symbols != report.symbols:
-            _mark_outdated(before)
+        if before is not None:
+            _mark_outdated(before, versions)
             if not makes_room:
                 self._follow(before, made, followers)
         return self.units[name]
 
-    def _check_attributes(self, unit: ParsedUnit, name: str, same: SessionUnit | None) -> None:
+    def _stays(self, before: SessionUnit | None, prints: Fingerprints) -> set[str]:
+        """Symbols of a unit's old version that its new one has under the same author's names."""
+        if before is None:
+            return set()
+        symbols = before.report.symbols
+        return {
+            s.new_name for s in symbols if s.fingerprint and s.fingerprint == prints.get(s.old_name)
+        }
+
+    def _credited(self, report: LinkReport, before: SessionUnit | None) -> LinkReport:
+        """A report that names whose symbols serve; what the unit had before is still its own."""
+        old = {} if before is None else {s.old_name: s for s in before.report.symbols}
+        own = {s.new_name for s in report.symbols if s.why != "reused"}
+        symbols: list[LinkedSymbol] = []
+        for symbol in report.symbols:
+            was = old.get(symbol.old_name)
+            if symbol.why != "reused":
+                symbols.append(symbol)
+            elif was is not None and was.new_name == symbol.new_name:
+                symbols.append(replace(symbol, why=was.why, reused_from=was.reused_from))
+            elif symbol.new_name in own:
+                symbols.append(symbol)
+            elif owner := self._symbols.owner(symbol.new_name):
+                symbols.append(replace(symbol, reused_from=owner))
+            else:
+                # Its old version had it, under another name.
+                own.add(symbol.new_name)
+                why = "kept" if symbol.old_name == symbol.new_name else "renamed"
+                symbols.append(replace(symbol, why=why, reused_from=""))
+        return replace(report, symbols=tuple(symbols))
+
+    def _check_attributes(self, unit: ParsedUnit, name: str, prints: Fingerprints) -> None:
         """Raises where a unit contradicts others; then what its old version said is forgotten."""
         present = self._attributes
         if name in self.units:
             present = _merged_attributes(self._others(name))
-        if same is None:
-            own = read_attributes(unit.module.operation)
-            merge_attributes(own, present, unit=f"`{name}`", widen=True)
+        served, _ = find_equals(unit.index, self._symbols.known, (), prints)
+        own = renamed_attributes(unit.module, ReferenceRewriter(served, self.module.context))
+        merge_attributes(own, present, unit=f"`{name}`", widen=True)
         self._attributes = present
         self.module.set_attributes(present)
 
-    def _same(
-        self, unit: ParsedUnit, name: str, outline: Shape, bound: Mapping[str, str]
-    ) -> SessionUnit | None:
-        """A unit that says the same: first the one of this name, else any."""
-        names = [name] if name in self.units else []
-        names += [other for other in self._names_by_shape.get(outline, ()) if other != name]
-        units = (self.units[other] for other in names)
-        return next((u for u in units if u.says_the_same(unit, outline, bound)), None)
-
     def _link(
-        self, unit: ParsedUnit, name: str, bound: Mapping[str, str]
+        self, unit: ParsedUnit, name: str, bound: Mapping[str, str], prints: Fingerprints
     ) -> tuple[LinkReport, Attributes]:
         """What linking did, and the unit's module attributes, which may name symbols anew."""
         wanted = read_attributes(unit.module.operation)
-        report = self.module.link(unit, name, bound)
+        report = self.module.link(unit, name, bound, prints, self._symbols.known)
         held = read_attributes(self.module.module.operation)
         return report, {key: held[key] for key in wanted if key in held}
 
@@ -177,17 +212,24 @@ class LinkedUnits:
         self._put(replace(after, report=report))
         self._sweep([])
 
-    def _sweep(self, leaving: list[SessionUnit]) -> None:
-        """Erases old versions that nothing is bound to any more; keeps the others aside."""
+    def _sweep(self, leaving: list[SessionUnit], kept: Collection[str] = ()) -> None:
+        """Erases old versions that nothing is bound to any more; keeps the others aside.
+
+        Args:
+            leaving: Units that are old versions now.
+            kept: Symbols that stay all the same.
+        """
         self.retired += leaving
         in_use = True
         while in_use:
             alive = [*self.units.values(), *self.retired]
             gone = [u for u in self.retired if not any(o.is_bound_to(u) for o in alive)]
             self.retired = [unit for unit in self.retired if unit not in gone]
-            kept = [*self.units.values(), *self.retired]
+            alive = [*self.units.values(), *self.retired]
             names = set[str]().union(*(unit.merged_names for unit in gone))
-            self.module.erase(sorted(names.difference(*(u.merged_names for u in kept))))
+            names = names.difference(kept, *(unit.merged_names for unit in alive))
+            self.module.erase(sorted(names))
+            self._symbols.forget(names)
             in_use = bool(gone)
         self._attributes = _merged_attributes(self.units.values())
         self.module.set_attributes(self._attributes)
@@ -200,15 +242,15 @@ class LinkedUnits:
     def _put(self, unit: SessionUnit) -> None:
         """Takes a unit in, in place of one of its name; all that grows with it stays cheap."""
         if unit.name in self.units:
-            self._names_by_shape[self.units[unit.name].shape].pop(unit.name, None)
+            self._symbols.pop(self.units[unit.name])
         self.units[unit.name] = unit
-        self._names_by_shape.setdefault(unit.shape, {})[unit.name] = None
+        self._symbols.put(unit)
         added = merge_attributes(unit.attributes, self._attributes, unit=unit.name, widen=True)
         self._attributes = {**self._attributes, **added}
 
     def _pop(self, name: str) -> SessionUnit:
         unit = self.units.pop(name)
-        self._names_by_shape[unit.shape].pop(name, None)
+        self._symbols.pop(unit)
         return unit
 
     def _others(self, name: str) -> list[SessionUnit]:
@@ -222,13 +264,9 @@ def _merged_attributes(units: Iterable[SessionUnit]) -> Attributes:
     return merged
 
 
-def _again(same: SessionUnit, name: str) -> tuple[LinkReport, Attributes]:
-    """The report of a unit that says what another, or itself, said before."""
-    report = same.report
-    if same.name == name:
-        return replace(report, relinked=(), outdated=()), same.attributes
-    symbols = tuple(s if s.why == "bound" else replace(s, why="reused") for s in report.symbols)
-    return LinkReport(name, symbols, reused_from=report.unit), same.attributes
+def _uses_of(unit: SessionUnit, other: SessionUnit | None) -> set[str]:
+    """The symbols of another unit that declarations of a unit mean."""
+    return set() if other is None else other.merged_names & set(unit.report.bound.values())
 
 
 def _still_fits(unit: SessionUnit, before: SessionUnit, after: SessionUnit) -> bool:
@@ -238,6 +276,16 @@ def _still_fits(unit: SessionUnit, before: SessionUnit, after: SessionUnit) -> b
     return all(name in public and fits(unit, name, public[name]) for name in names)
 
 
-def _mark_outdated(unit: SessionUnit) -> None:
-    for function in unit.functions.values():
-        function.is_outdated = True
+def _versions(unit: SessionUnit | None, stays: Collection[str]) -> dict[str, Version]:
+    """The versions of those functions of a unit whose symbols stay."""
+    if unit is None:
+        return {}
+    kept = {symbol.old_name for symbol in unit.report.symbols if symbol.new_name in stays}
+    return {name: f.version for name, f in unit.functions.items() if name in kept}
+
+
+def _mark_outdated(unit: SessionUnit, versions: Container[str] = ()) -> None:
+    """Tells functions that a user may hold, but for those whose version is still there."""
+    for name, function in unit.functions.items():
+        if name not in versions:
+            function.version.is_outdated = True

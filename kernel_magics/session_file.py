@@ -9,7 +9,6 @@ from kernel_magics.call.program import Binding
 from kernel_magics.errors import SourceError
 from kernel_magics.ir import archive
 from kernel_magics.ir.context import new_context
-from kernel_magics.ir.fingerprint import shape
 from kernel_magics.ir.module_attributes import read_attributes
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.unit import ParsedUnit, read_unit
@@ -65,7 +64,6 @@ def _unit(
         unit.entry,
         unit.serial,
         read_attributes(module.operation),
-        shape(parsed.index),
         bindings,
         is_offer=unit.is_offer,
     )

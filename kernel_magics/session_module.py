@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping
 from jax.extend.mlir import ir
 
 from kernel_magics.ir.context import new_context
-from kernel_magics.ir.link import LinkReport, Target, link
+from kernel_magics.ir.fingerprint import Fingerprints
+from kernel_magics.ir.link import Target, link
+from kernel_magics.ir.link_report import LinkReport
 from kernel_magics.ir.module_attributes import Attributes
 from kernel_magics.ir.unit import ParsedUnit
 
@@ -19,11 +21,24 @@ class SessionModule:
         self.context: ir.Context = self.module.context
         self._symbols = ir.SymbolTable(self.module.operation)
 
-    def link(self, unit: ParsedUnit, name: str, bound: Mapping[str, str]) -> LinkReport:
+    def link(
+        self,
+        unit: ParsedUnit,
+        name: str,
+        bound: Mapping[str, str],
+        prints: Fingerprints,
+        known: Mapping[str, str],
+    ) -> LinkReport:
         """Moves a unit's ops in; see `kernel_magics.ir.link.link`."""
-        target = Target(self.module, self._symbols, widen=True)
-        tag = unit.source.tag
-        return link(unit.module, unit.index, target, unit=name, tag=tag, bound=bound)
+        return link(
+            unit.module,
+            unit.index,
+            Target(self.module, self._symbols, widen=True, known=known),
+            unit=name,
+            tag=unit.source.tag,
+            bound=bound,
+            prints=prints,
+        )
 
     def erase(self, symbols: Iterable[str]) -> None:
         """Takes symbols out that nothing uses."""

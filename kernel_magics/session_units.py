@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
-from kernel_magics.call.function import HloFunction
+from kernel_magics.call.function import HloFunction, Version
 from kernel_magics.call.program import Binding, Program
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.functions import unit_graph
-from kernel_magics.ir.fingerprint import Shape, digest, source_digest
-from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.link_report import LinkReport
 from kernel_magics.ir.module_attributes import Attributes
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import SymbolIndex
 from kernel_magics.ir.unit import ParsedUnit
+
+_NONE: Mapping[str, Version] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,6 @@ class SessionUnit:
     """Grows with each definition: where names meet, the highest wins."""
     attributes: Attributes = field(repr=False)
     """Those of the unit's own module."""
-    shape: Shape = field(repr=False)
-    """What it has in common with every program that says the same."""
     is_offer: bool = False
     """Whether it is a JAX function that programs may declare: any other definition goes first."""
 
@@ -57,14 +57,6 @@ class SessionUnit:
         """Whether a declaration of this unit means a function of another."""
         return not other.merged_names.isdisjoint(self.report.bound.values())
 
-    def says_the_same(self, unit: ParsedUnit, outline: Shape, bound: Mapping[str, str]) -> bool:
-        """Whether a program of this shape and bindings is this one, maybe in other spelling."""
-        if self.report.bound != bound:
-            return False
-        if self.source.content == unit.source.content:
-            return True
-        return self.shape == outline and source_digest(self.source) == digest(unit.module)
-
 
 def make_unit(
     unit: ParsedUnit,
@@ -72,9 +64,9 @@ def make_unit(
     entry: str | None,
     serial: int,
     own: Attributes,
-    outline: Shape,
     bindings: tuple[Binding, ...] = (),
     *,
+    versions: Mapping[str, Version] = _NONE,
     is_offer: bool = False,
 ) -> SessionUnit:
     """A unit with a function for each public one of its program, and for its entry.
@@ -85,8 +77,8 @@ def make_unit(
         entry: The author's name of the function it is called by.
         serial: Higher than those of all units before.
         own: The attributes of the program's module.
-        outline: Its shape from before it was linked.
         bindings: What its declarations mean.
+        versions: Those of functions that say what the unit's old version said.
         is_offer: Whether it is a JAX function on offer.
     """
     names = [op.name for op in unit.index.public_functions() if op.name is not None]
@@ -98,11 +90,13 @@ def make_unit(
         index=unit.index,
         report=report,
         functions={
-            key: HloFunction(Program(unit.source, key, bindings), report=report) for key in names
+            key: HloFunction(
+                Program(unit.source, key, bindings), report=report, version=versions.get(key)
+            )
+            for key in names
         },
         entry=entry,
         serial=serial,
         attributes=own,
-        shape=outline,
         is_offer=is_offer,
     )

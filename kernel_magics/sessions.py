@@ -18,7 +18,7 @@ from kernel_magics.ir import archive
 from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
-from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.link_report import LinkReport
 from kernel_magics.ir.source import Code, Source, read_source
 from kernel_magics.ir.unit import ParsedUnit, read_unit
 from kernel_magics.linked_units import LinkedUnits

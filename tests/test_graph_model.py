@@ -27,6 +27,7 @@ def test_json_holds_nodes_and_edges_in_graph_order():
                 "is_entry": True,
                 "op_count": 2,
                 "line": 3,
+                "copies": 0,
             },
             {
                 "id": "a",
@@ -38,6 +39,7 @@ def test_json_holds_nodes_and_edges_in_graph_order():
                 "is_entry": False,
                 "op_count": 0,
                 "line": None,
+                "copies": 0,
             },
         ],
         "edges": [{"caller": "z", "callee": "a", "kind": "call", "count": 2}],

@@ -49,7 +49,7 @@ def test_the_outline_of_three_units():
     assert shown.splitlines() == [
         (
             "session: 4 functions, 2 units, 1,262 ops, 1 declaration, 2 custom calls, 1 renamed, "
-            "1 reused, 1 missing"
+            "1 reused, 12 ops saved, 1 missing"
         ),
         "units: A block · B norm",
         "A    @main                    kept                     15 ops, entry",

@@ -15,7 +15,7 @@ from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.functions import program_graph
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.entry import MAIN
-from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.link_report import LinkReport
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.signature import Signature
 from kernel_magics.ir.source import Code, Source, read_source
@@ -52,6 +52,19 @@ def hlo_call(code: Code, *args: Any, func_name: str = MAIN) -> tuple[jax.Array, 
     return function(*args)
 
 
+class Version:
+    """What a function of a unit says, as long as it says it; functions of that text share it.
+
+    Attributes:
+        is_outdated: Whether the unit says something else now, or is gone.
+    """
+
+    __slots__ = ("is_outdated",)
+
+    def __init__(self) -> None:
+        self.is_outdated = False
+
+
 class HloFunction:
     """One function of an MLIR program, called like any JAX function.
 
@@ -60,13 +73,16 @@ class HloFunction:
     """
 
     def __init__(
-        self, program: Program, *, name: str | None = None, report: LinkReport | None = None
+        self,
+        program: Program,
+        *,
+        report: LinkReport | None = None,
+        version: Version | None = None,
     ) -> None:
         self._program = program
         self._report = report
-        self.is_outdated = False
-        """Whether its unit was replaced or dropped since; it keeps working as it was."""
-        self.__name__ = name or program.entry
+        self.version = version or Version()
+        self.__name__ = program.entry
         # A unit may define thousands of functions of which a handful is ever called.
         self._run: Run = self._first_run
 
@@ -94,6 +110,11 @@ class HloFunction:
     def _first_run(self, *args: Any) -> tuple[jax.Array, ...]:
         self._run = with_integers(self._program.signature, compiled(self._program))
         return self._run(*args)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether its unit says something else now or is gone; it keeps working as it was."""
+        return self.version.is_outdated
 
     @property
     def program(self) -> Program:

@@ -82,4 +82,4 @@ def _signature(source: Source, entry: str) -> Signature:
 
 @lru_cache(maxsize=4096)
 def _digest(source: Source) -> str:
-    return digest(_read(source).module)
+    return digest(_read(source).canonical)

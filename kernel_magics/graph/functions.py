@@ -8,7 +8,7 @@ from kernel_magics.graph.model import CallEdge, EdgeKind, FunctionNode, Status
 from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.diagnostics import position
-from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import CALLS, COMPOSITE, SymbolIndex, TopLevelOp, scan
@@ -36,7 +36,11 @@ def unit_graph(
         if op.name in report.bound:
             continue
         merged = names[op.name].new_name
-        nodes[merged] = _node(op, source, report, merged, is_entry=op.name == entry)
+        node = _node(op, source, names[op.name], report.unit, is_entry=op.name == entry)
+        if merged in nodes:
+            nodes[merged] = _shared(nodes[merged], node)
+            continue
+        nodes[merged] = node
         for (symbol, kind), count in op.references.items():
             callee = index.by_name.get(symbol)
             if callee is not None and callee.is_function:
@@ -87,17 +91,17 @@ def merge_graphs(graphs: Iterable[FunctionGraph], title: str) -> FunctionGraph:
 
 
 def _node(
-    op: TopLevelOp, source: Source, report: LinkReport, merged: str, *, is_entry: bool
+    op: TopLevelOp, source: Source, symbol: LinkedSymbol, unit: str, *, is_entry: bool
 ) -> FunctionNode:
     place = position(op.location, source)
-    status: Status = "renamed" if merged != op.name else "kept"
+    status: Status = "kept" if symbol.old_name == symbol.new_name else "renamed"
     return FunctionNode(
-        id=merged,
+        id=symbol.new_name,
         kind="declaration" if op.is_declaration else "function",
-        author_name=op.name or "",
-        merged_name=merged,
-        status="reused" if report.reused_from else status,
-        units=(report.unit,),
+        author_name=symbol.old_name,
+        merged_name=symbol.new_name,
+        status="reused" if symbol.why == "reused" else status,
+        units=(unit,),
         is_entry=is_entry,
         op_count=op.op_count,
         line=place[0] + source.first_line - 1 if place else None,
@@ -109,9 +113,13 @@ def _custom_call(target: str, unit: str) -> FunctionNode:
 
 
 def _shared(known: FunctionNode, other: FunctionNode) -> FunctionNode:
+    """One node for two that are one in the linked module."""
     units = tuple(dict.fromkeys((*known.units, *other.units)))
-    status = known.status if known.kind == "custom_call" else "reused"
-    return replace(known, units=units, status=status, is_entry=known.is_entry or other.is_entry)
+    is_entry = known.is_entry or other.is_entry
+    if known.kind == "custom_call":
+        return replace(known, units=units, is_entry=is_entry)
+    copies = known.reuse_count + other.reuse_count - len(units)
+    return replace(known, units=units, status="reused", is_entry=is_entry, copies=copies)
 
 
 def _settled(node: FunctionNode) -> FunctionNode:

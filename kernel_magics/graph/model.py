@@ -29,11 +29,13 @@ class FunctionNode:
     op_count: int = 0
     line: int | None = None
     """Line of the definition in its unit's text, from 1."""
+    copies: int = 0
+    """How many more functions of its units say the same and are this one."""
 
     @property
     def reuse_count(self) -> int:
-        """How many units share this one function."""
-        return len(self.units)
+        """How many functions that came in are this one."""
+        return len(self.units) + self.copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,15 @@ class CallGraph:
 
     @property
     def counts(self) -> Counter[str]:
-        """How many nodes there are of each kind, plus `ops`, `renamed`, `reused` and `missing`."""
+        """How many nodes there are of each kind and status, plus `ops` and `ops_saved`.
+
+        Saved are ops that came in and are not there, for equal ones were.
+        """
         counts: Counter[str] = Counter(node.kind for node in self.nodes)
         counts["ops"] = sum(node.op_count for node in self.nodes)
+        reused = (node for node in self.nodes if node.status == "reused")
+        if saved := sum(node.op_count * (node.reuse_count - 1) for node in reused):
+            counts["ops_saved"] = saved
         counts.update(node.status for node in self.nodes if node.status != "kept")
         return counts
 

@@ -66,6 +66,8 @@ def count_phrases(counts: Mapping[str, int], unit_count: int) -> list[str]:
     if counts["custom_call"]:
         phrases.append(plural(counts["custom_call"], "custom call"))
     phrases += [f"{counts[word]:,} {word}" for word in ("renamed", "reused") if counts[word]]
+    if counts["ops_saved"]:
+        phrases.append(f"{plural(counts['ops_saved'], 'op')} saved")
     return phrases
 
 

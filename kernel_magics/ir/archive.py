@@ -1,6 +1,7 @@
 """A linked module as one file: a StableHLO portable artifact that remembers its units."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,14 +14,16 @@ from jax.extend.mlir import ir
 
 from kernel_magics import _jax_private
 from kernel_magics.errors import LinkError, SessionError
-from kernel_magics.ir.link import LinkedSymbol, LinkReport, rename
+from kernel_magics.ir.link import rename_uses
+from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.ir.parse import bytecode, parse
 from kernel_magics.ir.references import ReferenceRewriter
+from kernel_magics.ir.seal import is_intact, is_sealed, seal, unsealed
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import scan
 
 ATTRIBUTE = "kernel_magics.units"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +48,18 @@ class ArchivedUnit:
 def write(module: ir.Module, units: Sequence[ArchivedUnit]) -> bytes:
     """A module and its units as a portable artifact of this jaxlib's StableHLO version.
 
-    Any StableHLO tool reads it; the units are one string attribute on the module.
+    Any StableHLO tool reads it; the units are one string attribute on the module, together with
+    a checksum of the file.
 
     Raises:
         LinkError: It holds ops that have no portable form.
     """
-    record = json.dumps({"version": VERSION, "units": [asdict(unit) for unit in units]})
+    record = unsealed({"version": VERSION, "units": [asdict(unit) for unit in units]})
     attributes = module.operation.attributes
     attributes[ATTRIBUTE] = ir.StringAttr.get(record, module.context)
     target = _jax_private.stablehlo_versions()[1]
     try:
-        return mlir.serialize_portable_artifact(module, target, use_mixed_serialization=True)
+        return seal(mlir.serialize_portable_artifact(module, target, use_mixed_serialization=True))
     except (ValueError, JaxRuntimeError, ir.MLIRError) as error:
         raise LinkError(
             "The module cannot be written as a portable artifact",
@@ -70,12 +74,13 @@ def read(source: Source, context: ir.Context) -> tuple[ir.Module, list[ArchivedU
     """The module of a file and the units it remembers.
 
     Raises:
-        SourceError: The bytes are no program.
-        SessionError: They are one, but no saved session.
+        SourceError: It is text, and no program.
+        SessionError: It is no saved session, or not as it was written.
     """
+    _check_intact(source)
     module = parse(source, context)
     attributes = module.operation.attributes
-    if ATTRIBUTE not in attributes:
+    if ATTRIBUTE not in attributes or isinstance(source.content, str):
         raise SessionError(
             f"`{source.name}` is a program, but not a saved session",
             advice="Use `load` for programs.",
@@ -92,6 +97,25 @@ def read(source: Source, context: ir.Context) -> tuple[ir.Module, list[ArchivedU
     return module, [_unit(fields) for fields in record["units"]]
 
 
+def _check_intact(source: Source) -> None:
+    """Raises where bytes are not those that `write` gave; nothing has parsed them yet."""
+    content = source.content
+    if isinstance(content, str):
+        return
+    if not is_sealed(content):
+        raise SessionError(
+            f"`{source.name}` is not a saved session, or is damaged",
+            details=[f"its {len(content):,} bytes hold no checksum of a session"],
+            advice="Use `load` for programs; save a damaged session again.",
+        )
+    if not is_intact(content):
+        raise SessionError(
+            f"`{source.name}` is damaged: its content does not have the checksum it was saved with",
+            details=[f"{len(content):,} bytes were read"],
+            advice="The file was cut short or altered: save the session again, or copy it again.",
+        )
+
+
 def extract(module: ir.Module, report: LinkReport) -> bytes:
     """One unit taken out of the linked module, under its author's names, as MLIR bytecode."""
     table = ir.SymbolTable(module.operation)
@@ -102,10 +126,14 @@ def extract(module: ir.Module, report: LinkReport) -> bytes:
             _declare(symbol.old_name, table[symbol.new_name].operation, point)
             continue
         copy = table[symbol.new_name].operation.clone(point)
+        copy.attributes["sym_name"] = ir.StringAttr.get(symbol.old_name, module.context)
         if symbol.is_public and "sym_visibility" in copy.attributes:
             del copy.attributes["sym_visibility"]
-    names = {s.new_name: s.old_name for s in report.symbols if s.new_name != s.old_name}
-    rename(scan(part), names, ReferenceRewriter(names, module.context))
+    # Where several were made one, any of them serves.
+    names = {s.new_name: s.old_name for s in report.symbols}
+    rewriter = ReferenceRewriter(names, module.context)
+    for op in scan(part).ops:
+        rename_uses(op, names, rewriter)
     return bytecode(part)
 
 
@@ -115,15 +143,21 @@ def write_file(path: Path, content: bytes) -> None:
     Raises:
         SessionError: It cannot be written.
     """
+    part = None
     try:
         with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
             part.write(content)
+            part.flush()
+            os.fsync(part.fileno())
         Path(part.name).replace(path)
     except OSError as error:
         raise SessionError(
             f"`{path}` cannot be written: {error.strerror or error}",
             advice="Choose a folder that exists and is yours.",
         ) from error
+    finally:
+        if part is not None:
+            Path(part.name).unlink(missing_ok=True)
 
 
 def _declare(name: str, definition: ir.Operation, point: ir.InsertionPoint) -> None:

@@ -1,102 +1,26 @@
 """One module into another: every top-level op moves, all names stay apart, nothing half done."""
 
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import count
 from types import MappingProxyType
-from typing import Literal
 
 from jax.extend.mlir import ir
 
 from kernel_magics.ir.collector import without_collections
-from kernel_magics.ir.module_attributes import merge_attributes, read_attributes
+from kernel_magics.ir.fingerprint import Fingerprints
+from kernel_magics.ir.link_report import LinkReport, Why, reported
+from kernel_magics.ir.module_attributes import Attributes, merge_attributes, read_attributes
 from kernel_magics.ir.references import ReferenceReader, ReferenceRewriter
-from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp
+from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp, rescan
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
-
-Why = Literal["kept", "renamed", "reused", "bound"]
 
 TAG_LENGTH = 4
 """Hexadecimal digits of the unit's tag in a fresh name; more where they are taken."""
 
 # A function with this attribute is an entry by its dialect's rule, and does not verify otherwise.
 _MPMD_ENTRY = "topology"
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedSymbol:
-    """What became of one symbol of the incoming module."""
-
-    old_name: str
-    """As its author wrote it, without `@`."""
-    new_name: str
-    """In the module it was linked into, without `@`."""
-    why: Why
-    kind: str
-    """The op that defines it, such as `func.func` or `sdy.mesh`."""
-    uses: int
-    """References to it in the incoming module, all of which now say `new_name`."""
-    is_public: bool
-    """Whether its author left it public; in the linked module everything is private."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkReport:
-    """What linking one unit did, symbol by symbol, in module order."""
-
-    unit: str
-    symbols: tuple[LinkedSymbol, ...]
-    reused_from: str = ""
-    """The unit whose equal content serves this one; empty where nothing was reused."""
-    notes: tuple[str, ...] = ()
-    """What the unit does not say any more that its source said, such as layouts of HLO."""
-    relinked: tuple[str, ...] = ()
-    """Units bound to what this one replaced, that now use its new version."""
-    outdated: tuple[str, ...] = ()
-    """Units bound to what this one replaced, whose declarations do not fit the new version."""
-
-    @classmethod
-    def unlinked(cls, unit: str, index: SymbolIndex) -> "LinkReport":
-        """The report of a program that stands by itself: every name is kept."""
-        counts = _count_uses(index)
-        return cls(unit, tuple(_report(op, {}, counts) for op in index.by_name.values()))
-
-    def __getitem__(self, old_name: str) -> LinkedSymbol:
-        """The symbol that the author called `old_name`."""
-        for symbol in self.symbols:
-            if symbol.old_name == old_name:
-                return symbol
-        raise KeyError(old_name)
-
-    @property
-    def bound(self) -> dict[str, str]:
-        """Declarations of this unit, to the symbols of the linked module that they mean."""
-        return {s.old_name: s.new_name for s in self.symbols if s.why == "bound"}
-
-    @property
-    def renamed(self) -> dict[str, str]:
-        """Old name to new name, for the symbols whose name changed."""
-        return {s.old_name: s.new_name for s in self.symbols if s.old_name != s.new_name}
-
-    @property
-    def uses_rewritten(self) -> int:
-        """How many references now say another name."""
-        return sum(s.uses for s in self.symbols if s.old_name != s.new_name)
-
-    def __str__(self) -> str:
-        rows = [
-            (f"@{s.old_name}", f"@{s.new_name}", s.why, s.kind, _counted(s.uses, "use"))
-            for s in self.symbols
-        ]
-        widths = [max((len(row[i]) for row in rows), default=0) for i in range(5)]
-        uses = _counted(self.uses_rewritten, "use")
-        lines = [f"{self.unit}: {_counted(len(rows), 'symbol')}, {uses} rewritten", *self.notes]
-        lines += [
-            "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +33,8 @@ class Target:
     """Names that count as taken although nothing bears them yet."""
     widen: bool = False
     """Whether partition and replica counts of the module may grow."""
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Fingerprints of symbols in the module, to their names: what may be used again."""
 
     def is_taken(self, name: str) -> bool:
         """Whether a symbol may not come in under this name."""
@@ -124,12 +50,14 @@ def link(
     unit: str,
     tag: str,
     bound: Mapping[str, str] = _NOTHING,
+    prints: Fingerprints = _NOTHING,
 ) -> LinkReport:
     """Moves everything at the top of `incoming` into the target, as private symbols.
 
     A name that is free in the target stays; a taken one gets a suffix from the unit's tag,
-    so it is the same in every process. All references follow, those inside attributes too.
-    Afterwards `incoming` is empty.
+    so it is the same in every process. What does the same as a symbol of the target, or as one
+    before it, does not move: the other serves. All references follow, those inside attributes
+    too. Afterwards `incoming` is empty.
 
     Args:
         incoming: A verified module in the target's context.
@@ -139,46 +67,103 @@ def link(
         tag: Hexadecimal digits that come from the unit's content: what fresh names are made of.
         bound: Declarations of `incoming` that mean a function of the target: their name there
             to its name here. They do not move, their uses do follow.
+        prints: What the symbols of `incoming` do; those without a fingerprint all move.
 
     Raises:
         LinkError: The attributes of the two modules contradict each other.
 
     Source: the "conflict" case of LLVM's IRMover, without type merging.
     """
+    known, copies = find_equals(index, target.known, bound, prints)
+    # All that is gone afterwards, but for what is equal to something in the same module.
+    served = {**known, **bound}
+    names = _fresh_names(index, target, tag, {*served, *copies}) | served
+    names |= {copy: names.get(first, first) for copy, first in copies.items()}
+    staying = [op for op in index.ops if op.name not in served and op.name not in copies]
+    rewriter = ReferenceRewriter(names, target.module.context)
     added = merge_attributes(
-        read_attributes(incoming.operation),
+        renamed_attributes(incoming, rewriter),
         read_attributes(target.module.operation),
         unit=unit,
         widen=target.widen,
     )
-    names = _fresh_names(index, target, tag, bound)
-    rewriter = ReferenceRewriter(names, target.module.context)
-    rename(index, names, rewriter)
-    _hide(index, ir.StringAttr.get("private", target.module.context))
-    counts = _count_uses(index)
-    _move(index, target, bound)
+    counts = index.count_uses()
+    rename(staying, names, rewriter)
+    _hide(staying, ir.StringAttr.get("private", target.module.context))
+    _move(index, target, staying, names)
     for name, value in added.items():
-        symbols = ReferenceReader().read(value)
-        target.module.operation.attributes[name] = rewriter.rewrite(value, symbols)
-    symbols = (_report(op, names, counts, bound) for op in index.by_name.values())
-    return LinkReport(unit, tuple(symbols))
+        target.module.operation.attributes[name] = value
+    why: dict[str, Why] = {
+        **dict.fromkeys((*known, *copies), "reused"),
+        **dict.fromkeys(bound, "bound"),
+    }
+    return LinkReport(
+        unit,
+        tuple(
+            reported(op, names, counts, why.get(name), prints.get(name, ""), unit)
+            for name, op in index.by_name.items()
+        ),
+    )
 
 
-def _move(index: SymbolIndex, target: Target, bound: Mapping[str, str]) -> None:
-    for op in index.ops:
-        if op.name in bound:
-            op.operation.erase()
+def renamed_attributes(module: ir.Module, rewriter: ReferenceRewriter) -> Attributes:
+    """The attributes of a module with other names for the symbols that they refer to."""
+    reader = ReferenceReader()
+    found = read_attributes(module.operation)
+    return {name: rewriter.rewrite(value, reader.read(value)) for name, value in found.items()}
+
+
+def find_equals(
+    index: SymbolIndex, present: Mapping[str, str], bound: Container[str], prints: Fingerprints
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Symbols of a module that others do the work of.
+
+    Args:
+        index: The scan of the module.
+        present: Fingerprints of symbols elsewhere, to their names.
+        bound: Symbols of the module that are left out.
+        prints: The fingerprints of its symbols.
+
+    Returns:
+        Those that one elsewhere is equal to, to its name; and those that one before them in the
+        same module is equal to, to its name.
+    """
+    known: dict[str, str] = {}
+    copies: dict[str, str] = {}
+    first: dict[str, str] = {}
+    for name in index.by_name:
+        mark = prints.get(name)
+        if not mark or name in bound:
             continue
+        if mark in present:
+            known[name] = present[mark]
+        elif first.setdefault(mark, name) != name:
+            copies[name] = first[mark]
+    return known, copies
+
+
+def _move(
+    index: SymbolIndex, target: Target, staying: Iterable[TopLevelOp], names: Mapping[str, str]
+) -> None:
+    """Moves what stays; the rest goes, and whoever asks for it finds what serves instead."""
+    moved: set[int] = set()
+    for op in staying:
+        moved.add(id(op))
         target.module.body.append(op.operation)
         if op.name is not None:
             target.symbols.insert(op.operation)
+    for op in index.ops:
+        if id(op) not in moved:
+            assert op.name is not None
+            op.operation.erase()
+            op.operation = target.symbols[names[op.name]].operation
 
 
 def _fresh_names(
-    index: SymbolIndex, target: Target, tag: str, bound: Mapping[str, str]
+    index: SymbolIndex, target: Target, tag: str, gone: Container[str]
 ) -> dict[str, str]:
-    """Old name to new name, for what is bound and for symbols whose name is taken."""
-    taken = [name for name in index.by_name if name not in bound and target.is_taken(name)]
+    """Old name to new name, for symbols that move and whose name is taken."""
+    taken = [name for name in index.by_name if name not in gone and target.is_taken(name)]
     used = set(index.by_name)
     names: dict[str, str] = {}
     suffix = tag[:TAG_LENGTH]
@@ -188,7 +173,7 @@ def _fresh_names(
             fresh = next(n for n in _longer(name, tag) if n not in used and not target.is_taken(n))
         names[name] = fresh
         used.add(fresh)
-    return {**names, **bound}
+    return names
 
 
 def _longer(name: str, tag: str) -> Iterator[str]:
@@ -196,53 +181,31 @@ def _longer(name: str, tag: str) -> Iterator[str]:
     yield from (f"{name}_{tag}_{number}" for number in count())
 
 
-def rename(index: SymbolIndex, names: Mapping[str, str], rewriter: ReferenceRewriter) -> None:
-    """Gives the symbols of a scanned module new names, in definitions and in all uses."""
-    for op in index.ops:
-        for use in op.uses:
-            if not names.keys().isdisjoint(use.symbols):
-                fresh = rewriter.rewrite(use.value, use.symbols)
-                use.operation.attributes[use.attribute] = fresh
+def rename(
+    ops: Iterable[TopLevelOp], names: Mapping[str, str], rewriter: ReferenceRewriter
+) -> None:
+    """Gives symbols new names, in definitions and in all uses by these ops."""
+    for op in ops:
+        if op.is_copy:
+            rescan(op)
+        rename_uses(op, names, rewriter)
         if op.name is not None and op.name in names:
             fresh = ir.StringAttr.get(names[op.name], op.operation.context)
             op.operation.attributes["sym_name"] = fresh
 
 
-def _hide(index: SymbolIndex, private: ir.StringAttr) -> None:
-    for op in index.by_name.values():
-        if op.is_private:
+def rename_uses(op: TopLevelOp, names: Mapping[str, str], rewriter: ReferenceRewriter) -> None:
+    """Gives new names to what an op refers to."""
+    for use in op.uses:
+        if not names.keys().isdisjoint(use.symbols):
+            fresh = rewriter.rewrite(use.value, use.symbols)
+            use.operation.attributes[use.attribute] = fresh
+
+
+def _hide(ops: Iterable[TopLevelOp], private: ir.StringAttr) -> None:
+    for op in ops:
+        if op.name is None or op.is_private:
             continue
         attributes = op.operation.attributes
         if _MPMD_ENTRY not in attributes:
             attributes["sym_visibility"] = private
-
-
-def _count_uses(index: SymbolIndex) -> dict[str, int]:
-    counts = dict.fromkeys(index.by_name, 0)
-    for op in index.ops:
-        for (symbol, _), uses in op.references.items():
-            if symbol in counts:
-                counts[symbol] += uses
-    return counts
-
-
-def _report(
-    op: TopLevelOp,
-    names: Mapping[str, str],
-    counts: Mapping[str, int],
-    bound: Mapping[str, str] = _NOTHING,
-) -> LinkedSymbol:
-    assert op.name is not None
-    why: Why = "renamed" if op.name in names else "kept"
-    return LinkedSymbol(
-        old_name=op.name,
-        new_name=names.get(op.name, op.name),
-        why="bound" if op.name in bound else why,
-        kind=op.kind,
-        uses=counts[op.name],
-        is_public=not op.is_private,
-    )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

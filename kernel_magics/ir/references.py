@@ -12,6 +12,7 @@ from typing import cast
 from jax.extend.mlir import ir
 
 _SYMBOL_IN_TEXT = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][\w$.-]*))')
+_SYMBOL_OR_STRING = re.compile(_SYMBOL_IN_TEXT.pattern + r'|"(?:[^"\\]|\\.)*"')
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|[\\\"nt])")
 _NAMED_ESCAPES = {b"\\": b"\\", b'"': b'"', b"n": b"\n", b"t": b"\t"}
 
@@ -105,13 +106,28 @@ class ReferenceRewriter:
         ir.SymbolTable.replace_all_symbol_uses(old, new, self._scratch.operation)
 
 
+def replace_in_text(text: str, names: Mapping[str, str]) -> str:
+    """The print of an op with other words for root symbols; what stands in strings stays."""
+
+    def replaced(found: re.Match[str]) -> str:
+        if found[0][0] == '"' or text.endswith("::", 0, found.start()):
+            return found[0]
+        return names.get(_symbol(found), found[0])
+
+    return _SYMBOL_OR_STRING.sub(replaced, text)
+
+
 def _in_text(text: str) -> Iterable[str]:
     """Root symbols in an attribute's printed form: `@a::@b` names only `a`."""
     if "@" not in text:
         return
     for found in _SYMBOL_IN_TEXT.finditer(text):
         if not text.endswith("::", 0, found.start()):
-            yield found[2] if found[2] is not None else _unescape(found[1])
+            yield _symbol(found)
+
+
+def _symbol(found: re.Match[str]) -> str:
+    return found[2] if found[2] is not None else _unescape(found[1])
 
 
 def _unescape(quoted: str) -> str:

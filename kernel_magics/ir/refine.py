@@ -63,5 +63,5 @@ def _make_main(module: ir.Module, index: SymbolIndex, entry: str) -> None:
 
 def _renamed(module: ir.Module, index: SymbolIndex, old: str, new: str) -> SymbolIndex:
     names = {old: new}
-    rename(index, names, ReferenceRewriter(names, module.context))
+    rename(index.ops, names, ReferenceRewriter(names, module.context))
     return scan(module)

@@ -1,8 +1,9 @@
 """What stands at the top of a module: definitions, what each uses, how big it is; one pass."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import cast
 
 from jax.extend.mlir import ir
 
@@ -54,6 +55,9 @@ class TopLevelOp:
     custom_calls: dict[str, int] = field(default_factory=dict)
     """Custom-call targets to how often."""
     uses: list[Use] = field(default_factory=list)
+    is_copy: bool = False
+    """Whether it says what an op before it says, and was not walked: what was read there is
+    shared with it, uses included."""
 
     @property
     def is_function(self) -> bool:
@@ -78,6 +82,15 @@ class SymbolIndex:
         """Functions with a body that their author did not hide."""
         return [op for op in self.functions() if not op.is_private and not op.is_declaration]
 
+    def count_uses(self) -> dict[str, int]:
+        """How many references the module holds to each of its symbols."""
+        counts = dict.fromkeys(self.by_name, 0)
+        for op in self.ops:
+            for (symbol, _), uses in op.references.items():
+                if symbol in counts:
+                    counts[symbol] += uses
+        return counts
+
     def reachable(self, roots: Iterable[str]) -> set[str]:
         """The symbols that `roots` use, directly or not, themselves included."""
         found = {root for root in roots if root in self.by_name}
@@ -91,15 +104,33 @@ class SymbolIndex:
 
 
 @without_collections()
-def scan(module: ir.Module) -> SymbolIndex:
+def scan(module: ir.Module, texts: Sequence[str] = ()) -> SymbolIndex:
     """Reads a module's top level; visits every op once.
 
     References inside a nested symbol table (`builtin.module`, `gpu.module`) belong to that
     table and are left alone; those on the nested op itself belong to the module.
+
+    Args:
+        module: A verified module.
+        texts: What each op at its top says, but for its own name: functions that say the same
+            are walked once. Without them every op is walked.
     """
     reader = ReferenceReader()
-    ops = tuple(_read(view.operation, reader) for view in module.body.operations)
-    return SymbolIndex(module, ops, {op.name: op for op in ops if op.name is not None})
+    walked: dict[str, TopLevelOp] = {}
+    ops: list[TopLevelOp] = []
+    for number, view in enumerate(module.body.operations):
+        text = texts[number] if texts else ""
+        equal = walked.get(text)
+        op = _copy(equal, view.operation) if equal else _read(view.operation, reader)
+        if text and op.is_function:
+            walked.setdefault(text, op)
+        ops.append(op)
+    return SymbolIndex(module, tuple(ops), {op.name: op for op in ops if op.name is not None})
+
+
+def rescan(op: TopLevelOp) -> None:
+    """Walks a copy itself: the uses in its own body are wanted."""
+    op.uses, op.is_copy = _read(op.operation, ReferenceReader()).uses, False
 
 
 def _read(operation: ir.Operation, reader: ReferenceReader) -> TopLevelOp:
@@ -110,6 +141,21 @@ def _read(operation: ir.Operation, reader: ReferenceReader) -> TopLevelOp:
     _walk(op, reader if op.is_function or not _is_symbol_table(operation) else None)
     op.is_declaration = op.is_function and not op.op_count and not len(operation.regions[0].blocks)
     return op
+
+
+def _copy(equal: TopLevelOp, operation: ir.Operation) -> TopLevelOp:
+    """What a function says that says the same as another, but for name and visibility."""
+    attributes = operation.attributes
+    name = cast("ir.StringAttr", attributes["sym_name"])
+    is_private = "sym_visibility" in attributes and str(attributes["sym_visibility"]) != '"public"'
+    return replace(
+        equal,
+        operation=operation,
+        location=operation.location,
+        name=name.value,
+        is_private=is_private,
+        is_copy=True,
+    )
 
 
 def _walk(op: TopLevelOp, reader: ReferenceReader | None) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from jax.extend.mlir import ir
 
 from kernel_magics.errors import FormatError
+from kernel_magics.ir.fingerprint import canonical_text, top_level_texts
 from kernel_magics.ir.hlo import conversion_notes
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.source import Source
@@ -18,6 +19,10 @@ class ParsedUnit:
     source: Source
     module: ir.Module
     index: SymbolIndex
+    canonical: str
+    """The module as MLIR prints it, without locations."""
+    texts: tuple[str, ...]
+    """What each op at the top says, but for its own name."""
     notes: tuple[str, ...] = ()
     """What the module does not say any more that its source said, in sentences."""
 
@@ -29,8 +34,10 @@ def read_unit(source: Source, context: ir.Context) -> ParsedUnit:
         SourceError: It is not a program that we take.
     """
     module = parse(source, context)
+    canonical = canonical_text(module)
+    texts = tuple(top_level_texts(module, canonical))
     try:
-        index = scan(module)
+        index = scan(module, texts)
     except RuntimeError as error:
         # The binding makes Python strings of names, and MLIR takes any bytes for a name.
         raise FormatError(
@@ -38,4 +45,4 @@ def read_unit(source: Source, context: ir.Context) -> ParsedUnit:
             details=[str(error).split("\n")[-1]],
             advice="Give it a name that is text.",
         ) from error
-    return ParsedUnit(source, module, index, conversion_notes(source))
+    return ParsedUnit(source, module, index, canonical, texts, conversion_notes(source))

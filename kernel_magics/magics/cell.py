@@ -18,7 +18,7 @@ from kernel_magics.errors import CompileError, CompileInterrupted
 from kernel_magics.ir.arguments import check_callable
 from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
-from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.ir.preflight import preflight
 from kernel_magics.ir.signature import Signature, read_signature
 from kernel_magics.ir.source import Source
@@ -143,15 +143,22 @@ def _entry(unit: ParsedUnit, options: argparse.Namespace) -> Signature | None:
 
 def summary(report: LinkReport) -> str:
     """What linking did to a unit, in a line: `blend: 2 kept · 1 renamed`."""
-    counts = Counter(symbol.why for symbol in report.symbols)
-    words = {"reused": f"reused from {report.reused_from}"}
-    parts = [f"{count:,} {words.get(why, why)}" for why, count in counts.items()]
+    counts = Counter(_why(symbol, report.unit) for symbol in report.symbols)
+    parts = [f"{count:,} {why}" for why, count in counts.items()]
+    if report.ops_saved:
+        parts.append(f"{report.ops_saved:,} ops saved")
     lines = [f"{report.unit}: {' · '.join(parts) or 'nothing to link'}"]
     if report.outdated:
         lines.insert(0, f"still on the old version, for types differ: {_listed(report.outdated)}")
     if report.relinked:
         lines.insert(0, f"linked again: {_listed(report.relinked)}")
     return "\n".join([*lines, *report.notes])
+
+
+def _why(symbol: LinkedSymbol, unit: str) -> str:
+    if symbol.why != "reused":
+        return symbol.why
+    return "equal to another" if symbol.reused_from == unit else f"reused from {symbol.reused_from}"
 
 
 def _listed(units: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import DisplayHandle, display
 
 from kernel_magics.graph.function_graph import FunctionGraph
-from kernel_magics.ir.link import LinkReport
+from kernel_magics.ir.link_report import LinkReport
 
 
 class GraphView:

@@ -1,0 +1,47 @@
+"""What the symbols of a session module do, and which units they are of."""
+
+from collections.abc import Iterable
+
+from kernel_magics.session_units import SessionUnit
+
+
+class SessionSymbols:
+    """The symbols of a session module, by what they do.
+
+    Attributes:
+        known: Fingerprints to the names of symbols that may be used again.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+        self._fingerprints: dict[str, str] = {}
+        self._owners: dict[str, dict[str, None]] = {}
+
+    def put(self, unit: SessionUnit) -> None:
+        """Notes what a unit has brought in, or uses again."""
+        for symbol in unit.report.symbols:
+            if symbol.why == "bound":
+                continue
+            self._owners.setdefault(symbol.new_name, {})[unit.name] = None
+            if symbol.fingerprint:
+                self.known.setdefault(symbol.fingerprint, symbol.new_name)
+                self._fingerprints[symbol.new_name] = symbol.fingerprint
+
+    def pop(self, unit: SessionUnit) -> None:
+        """Notes that symbols are a unit's no more; they are still there."""
+        for name in unit.merged_names:
+            self._owners.get(name, {}).pop(unit.name, None)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Notes that symbols are there no more."""
+        for name in names:
+            self._owners.pop(name, None)
+            self.known.pop(self._fingerprints.pop(name, ""), None)
+
+    def fingerprint(self, name: str) -> str:
+        """What a symbol does; empty where it is like no other."""
+        return self._fingerprints.get(name, "")
+
+    def owner(self, name: str) -> str:
+        """The unit that has had a symbol the longest; empty where only old versions have it."""
+        return next(iter(self._owners.get(name, ())), "")
