@@ -11,6 +11,7 @@ KernelMagicsError
 ├── PreflightError         XLA cannot compile it, or would end the process
 ├── CompileError           XLA refused it
 │   └── CompileInterrupted the user did not want to wait
+├── SandboxError           the child process that tried it died or did not answer
 ├── SessionError           no such unit, or a file that holds no session
 └── UsageError             a magic was called the wrong way
 
@@ -19,6 +20,8 @@ Every message has four parts: what failed, where, expected against given, what t
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from kernel_magics.characters import visible_lines
 
 
 class KernelMagicsError(Exception):
@@ -51,7 +54,8 @@ class KernelMagicsError(Exception):
         parts += [_indent(detail) for detail in self.details]
         if self.advice:
             parts.append(_indent(self.advice))
-        return "\n".join(parts)
+        # Names and texts of strangers stand in it; a terminal would act on what they hold.
+        return visible_lines("\n".join(parts))
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows instead of a traceback; the cell fails all the same."""
@@ -117,6 +121,28 @@ class CompileError(KernelMagicsError, RuntimeError):
 
 class CompileInterrupted(CompileError):  # noqa: N818 - named for what the user did
     """The user interrupted while a compile was going on."""
+
+
+class SandboxError(KernelMagicsError, RuntimeError):
+    """The child process that tried it died, did not answer in time, or could not be started.
+
+    Attributes:
+        kind: The kind of request, such as `compile`.
+        signal: The signal that ended the child, such as `SIGSEGV`; empty where none did.
+        exit_code: With which the child ended by itself; None where it did not.
+        seconds: From the request to the end.
+        stderr: The last lines that the child wrote, oldest first.
+        suspect: The words of XLA or the C library on why the process must end; often empty.
+        is_timeout: Whether the child was ended because it did not answer in time.
+    """
+
+    kind: str = ""
+    signal: str = ""
+    exit_code: int | None = None
+    seconds: float = 0.0
+    stderr: tuple[str, ...] = ()
+    suspect: str = ""
+    is_timeout: bool = False
 
 
 class SessionError(KernelMagicsError, LookupError):

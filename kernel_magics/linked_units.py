@@ -14,7 +14,8 @@ from kernel_magics.ir.link import find_equals, renamed_attributes
 from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.ir.module_attributes import Attributes, merge_attributes, read_attributes
 from kernel_magics.ir.references import ReferenceRewriter
-from kernel_magics.ir.unit import ParsedUnit, read_unit
+from kernel_magics.ir.targets import call_targets, served_declarations
+from kernel_magics.ir.unit import ParsedUnit, read_unit, scanned
 from kernel_magics.session_module import SessionModule
 from kernel_magics.session_symbols import SessionSymbols
 from kernel_magics.session_units import SessionUnit, make_unit
@@ -109,6 +110,7 @@ class LinkedUnits:
             LinkError: It contradicts what the session holds. The session is unchanged.
         """
         meanings = self.meanings(unit, name)
+        unit = _with_targets(unit, meanings)
         default = default_entry(unit.index)
         entry = entry or (default.name if default else None)
         bound = {key: meaning.merged_name for key, meaning in meanings.items()}
@@ -264,6 +266,15 @@ def _merged_attributes(units: Iterable[SessionUnit]) -> Attributes:
     return merged
 
 
+def _with_targets(unit: ParsedUnit, meanings: Container[str]) -> ParsedUnit:
+    """A program whose declarations of registered custom calls are such calls."""
+    served = served_declarations(unit.index, meanings)
+    if not served:
+        return unit
+    call_targets(unit.index, served)
+    return scanned(unit.source, unit.module)
+
+
 def _uses_of(unit: SessionUnit, other: SessionUnit | None) -> set[str]:
     """The symbols of another unit that declarations of a unit mean."""
     return set() if other is None else other.merged_names & set(unit.report.bound.values())
@@ -288,4 +299,4 @@ def _mark_outdated(unit: SessionUnit, versions: Container[str] = ()) -> None:
     """Tells functions that a user may hold, but for those whose version is still there."""
     for name, function in unit.functions.items():
         if name not in versions:
-            function.version.is_outdated = True
+            function.retire()

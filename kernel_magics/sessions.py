@@ -174,12 +174,12 @@ class Session:
         self._made = None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the module, its names and where they came from as one portable artifact.
+        """Writes the module, its names and where they came from as one file.
 
-        A write that is interrupted leaves the file as it was.
+        A portable artifact, which later versions read too; MLIR bytecode where the module holds
+        what has no portable form. A write that is interrupted leaves the file as it was.
 
         Raises:
-            LinkError: The module holds ops that have no portable form.
             SessionError: The file cannot be written.
         """
         units = [archived(unit) for unit in self.units.values()]
@@ -192,8 +192,9 @@ class Session:
         """Brings back what `save` wrote, in place of what the session holds.
 
         Raises:
-            SourceError: The file cannot be read, or holds no program.
-            SessionError: It is not a saved session. The session is unchanged.
+            SourceError: The file cannot be read, or is text and no program.
+            SessionError: It is not a saved session, is damaged, or is of another jaxlib. The
+                session is unchanged.
         """
         module, found = archive.read(read_source(Path(path)), new_context())
         units = restored(module, found)

@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from kernel_magics.ir import hlo_proto
-
 X = np.arange(12, dtype=np.float32).reshape(3, 4) + 1
 
 ADD = """\
@@ -17,6 +15,6 @@ ENTRY e {
 
 
 def read_proto(text: str) -> bytes:
-    from kernel_magics._jax_private import convert_hlo
+    from kernel_magics._jax_private import hlo_text_to_proto
 
-    return convert_hlo(text, hlo_proto.PATH).proto
+    return hlo_text_to_proto(text)

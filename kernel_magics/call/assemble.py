@@ -1,21 +1,37 @@
 """A program in a module: the part that a call needs, with what its declarations mean."""
 
+from dataclasses import dataclass, field
+
 from kernel_magics import _jax_private
 from kernel_magics.call.program import Program
-from kernel_magics.ir.closure import keep_reachable
+from kernel_magics.ir.fingerprint import canonical_text, fingerprints, top_level_texts
+from kernel_magics.ir.legalize import lower
 from kernel_magics.ir.link import Target, link
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.preflight import needs_lapack, preflight
-from kernel_magics.ir.symbols import scan
+from kernel_magics.ir.symbols import SymbolIndex, scan
+from kernel_magics.ir.targets import call_targets, served_declarations
 
 
-def assemble(program: Program, target: Target, memory: dict[Program, str]) -> str:
-    """Links into the target what a call of the program needs; each program once.
+@dataclass(slots=True)
+class Assembled:
+    """What calls have brought into a module so far."""
+
+    entries: dict[Program, str] = field(default_factory=dict["Program", str])
+    """Programs to the names of their entries."""
+    known: dict[str, str] = field(default_factory=dict[str, str])
+    """Fingerprints of functions to their names."""
+    fingerprints: dict[str, str] = field(default_factory=dict[str, str])
+    """The other way round."""
+
+
+def assemble(program: Program, target: Target, there: Assembled) -> str:
+    """Links into the target what a call of the program needs; equal functions once.
 
     Args:
         program: The function to call, with static shapes unless they are refined later.
         target: The module that the call stands in.
-        memory: Programs that are there already, to the names of their entries; added to.
+        there: What earlier calls brought; added to.
 
     Returns:
         The name of the entry in the target, without `@`.
@@ -24,22 +40,45 @@ def assemble(program: Program, target: Target, memory: dict[Program, str]) -> st
         PreflightError: The program cannot be compiled.
         LinkError: Its module attributes contradict those of the target.
     """
-    known = memory.get(program)
+    known = there.entries.get(program)
     if known is not None:
         return known
-    module = parse(program.source, target.module.context)
-    index = scan(module)
     meanings = {binding.name: binding.program for binding in program.bindings}
+    index = _read(program, target)
     preflight(index, program.entry, program.source, bound=meanings)
-    index = keep_reachable(module, index, program.entry)
     if needs_lapack(index):
         _jax_private.initialize_lapack()
     bound = {
-        name: assemble(meaning, target, memory)
+        name: assemble(meaning, target, there)
         for name, meaning in meanings.items()
         if name in index.by_name
     }
-    tag = program.source.tag
-    report = link(module, index, target, unit=repr(program), tag=tag, bound=bound)
-    memory[program] = report[program.entry].new_name
-    return memory[program]
+    texts = top_level_texts(index.module, canonical_text(index.module))
+    prints = fingerprints(
+        index, texts, {name: there.fingerprints.get(symbol, "") for name, symbol in bound.items()}
+    )
+    report = link(
+        index.module,
+        index,
+        target,
+        unit=repr(program),
+        tag=program.source.tag,
+        bound=bound,
+        prints=prints,
+    )
+    for symbol in report.symbols:
+        if symbol.fingerprint and symbol.why != "bound":
+            there.known[symbol.fingerprint] = symbol.new_name
+            there.fingerprints[symbol.new_name] = symbol.fingerprint
+    there.entries[program] = report[program.entry].new_name
+    return there.entries[program]
+
+
+def _read(program: Program, target: Target) -> SymbolIndex:
+    """What a program's entry uses, in the target's context, in ops that XLA takes."""
+    index = scan(parse(program.source, target.module.context))
+    served = served_declarations(index, {binding.name for binding in program.bindings})
+    if served:
+        call_targets(index, served)
+        index = scan(index.module)
+    return lower(index, program.entry)

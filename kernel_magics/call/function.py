@@ -85,6 +85,7 @@ class HloFunction:
         self.__name__ = program.entry
         # A unit may define thousands of functions of which a handful is ever called.
         self._run: Run = self._first_run
+        self._compiled: Run | None = None
 
     def __call__(self, *args: Any) -> tuple[jax.Array, ...]:
         """Calls it.
@@ -108,8 +109,17 @@ class HloFunction:
             raise compile_error(self._program, error) from error
 
     def _first_run(self, *args: Any) -> tuple[jax.Array, ...]:
-        self._run = with_integers(self._program.signature, compiled(self._program))
+        self._run = with_integers(self._program.signature, self._jitted())
         return self._run(*args)
+
+    def _jitted(self) -> Run:
+        self._compiled = self._compiled or compiled(self._program)
+        return self._compiled
+
+    def retire(self) -> None:
+        """Marks it as an older version, and lets go of what was compiled: a call compiles anew."""
+        self.version.is_outdated = True
+        self._run, self._compiled = self._first_run, None
 
     @property
     def is_outdated(self) -> bool:
@@ -145,7 +155,7 @@ class HloFunction:
 
     def lower(self, *args: Any) -> jax.stages.Lowered:
         """Lowers it for arguments or `jax.ShapeDtypeStruct`s, as a `jax.jit` function does."""
-        return compiled(self._program).lower(*args)  # pyright: ignore[reportFunctionMemberAccess]
+        return self._jitted().lower(*args)  # pyright: ignore[reportFunctionMemberAccess]
 
     def __repr__(self) -> str:
         unit = f" of {self._report.unit}" if self._report else ""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 import jax
 from jax.core import ShapedArray
@@ -12,7 +13,7 @@ from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir
 
 from kernel_magics import _jax_private
-from kernel_magics.call.assemble import assemble
+from kernel_magics.call.assemble import Assembled, assemble
 from kernel_magics.call.program import Program
 from kernel_magics.call.scalars import cast_arguments
 from kernel_magics.call.shapes import result_avals, static_program
@@ -33,10 +34,21 @@ def call_program(program: Program, args: Sequence[Any]) -> tuple[jax.Array, ...]
     return tuple(hlo_call_p.bind(*cast_arguments(program.signature, args), program=program))
 
 
-@lru_cache(maxsize=4096)
 def compiled(program: Program) -> Callable[..., tuple[jax.Array, ...]]:
-    """The function under `jax.jit`; inside other traces it is inlined."""
+    """The function under `jax.jit`; inside other traces it is inlined.
 
+    Equal programs share one, as long as somebody holds it: what XLA made of it goes with it.
+    """
+    found = _compiled.get(program)
+    return _compiled.setdefault(program, _jitted(program)) if found is None else found
+
+
+_compiled: WeakValueDictionary[Program, Callable[..., tuple[jax.Array, ...]]] = (
+    WeakValueDictionary()
+)
+
+
+def _jitted(program: Program) -> Callable[..., tuple[jax.Array, ...]]:
     def entry(*args: Any) -> tuple[jax.Array, ...]:
         return call_program(program, args)
 
@@ -44,8 +56,12 @@ def compiled(program: Program) -> Callable[..., tuple[jax.Array, ...]]:
     return jax.jit(entry, inline=True)
 
 
+# A bind outside of any trace is held by nobody else.
+_recently_compiled = lru_cache(maxsize=64)(compiled)
+
+
 def _impl(*args: Any, program: Program) -> Sequence[jax.Array]:
-    return compiled(program)(*args)
+    return _recently_compiled(program)(*args)
 
 
 def _abstract_eval(*avals: ShapedArray, program: Program) -> list[ShapedArray]:
@@ -54,11 +70,11 @@ def _abstract_eval(*avals: ShapedArray, program: Program) -> list[ShapedArray]:
 
 def _lower(ctx: mlir.LoweringRuleContext, *operands: Any, program: Program) -> Sequence[Any]:
     module, symbols = _jax_private.lowering_module(ctx)
-    memory = _jax_private.lowering_memory(ctx).setdefault(hlo_call_p, {})
+    there = _jax_private.lowering_memory(ctx).setdefault(hlo_call_p, Assembled())
     avals: Any = ctx.avals_in
     # JAX names its own entry last.
-    target = Target(module, symbols, reserved=(MAIN,))
-    symbol = assemble(static_program(program, tuple(avals)), target, memory)
+    target = Target(module, symbols, reserved=(MAIN,), known=there.known)
+    symbol = assemble(static_program(program, tuple(avals)), target, there)
     kind = ir.FunctionType(ir.TypeAttr(symbols[symbol].attributes["function_type"]).value)
     return func.CallOp(kind.results, ir.FlatSymbolRefAttr.get(symbol), list(operands)).results
 

@@ -1,6 +1,6 @@
 """One function of one program, as a value: what a call of it carries through JAX's traces."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kernel_magics.ir.context import new_context
@@ -33,16 +33,24 @@ class Program:
     source: Source
     entry: str
     bindings: tuple[Binding, ...] = ()
+    _signature: Signature | None = field(default=None, init=False)
+    _digest: str = field(default="", init=False)
 
     @property
     def signature(self) -> Signature:
         """Arguments and results."""
-        return _signature(self.source, self.entry)
+        if self._signature is None:
+            op = _read(self.source).index.by_name[self.entry]
+            object.__setattr__(self, "_signature", read_signature(op, self.source))
+        assert self._signature is not None
+        return self._signature
 
     @property
     def digest(self) -> str:
         """What the whole program says, not how it is spelled."""
-        return _digest(self.source)
+        if not self._digest:
+            object.__setattr__(self, "_digest", digest(_read(self.source).canonical))
+        return self._digest
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Program):
@@ -73,13 +81,3 @@ def read_program(source: Source, entry: str) -> Program:
 @lru_cache(maxsize=4)
 def _read(source: Source) -> ParsedUnit:
     return read_unit(source, new_context())
-
-
-@lru_cache(maxsize=4096)
-def _signature(source: Source, entry: str) -> Signature:
-    return read_signature(_read(source).index.by_name[entry], source)
-
-
-@lru_cache(maxsize=4096)
-def _digest(source: Source) -> str:
-    return digest(_read(source).canonical)

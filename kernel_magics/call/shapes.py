@@ -5,7 +5,7 @@ from functools import lru_cache
 from jax.core import ShapedArray
 from jax.extend.mlir import ir
 
-from kernel_magics.call.assemble import assemble
+from kernel_magics.call.assemble import Assembled, assemble
 from kernel_magics.call.program import Program, read_program
 from kernel_magics.ir.arguments import check_arguments, check_callable
 from kernel_magics.ir.context import new_context
@@ -47,6 +47,6 @@ def static_program(program: Program, avals: Avals) -> Program:
 def _refined(program: Program, avals: Avals) -> Program:
     module = ir.Module.create(ir.Location.unknown(new_context()))
     target = Target(module, ir.SymbolTable(module.operation))
-    entry = assemble(program, target, {})
+    entry = assemble(program, target, Assembled())
     content = refine(module, entry, avals)
     return read_program(Source(content, program.source.name), MAIN)

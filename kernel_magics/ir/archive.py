@@ -1,4 +1,4 @@
-"""A linked module as one file: a StableHLO portable artifact that remembers its units."""
+"""A linked module as one file that remembers its units."""
 
 import json
 import os
@@ -10,10 +10,11 @@ from typing import Any
 
 from jax.errors import JaxRuntimeError
 from jax.extend import mlir
-from jax.extend.mlir import ir
+from jax.extend.mlir import ir, passmanager
+from jax.extend.mlir.dialects import stablehlo
 
 from kernel_magics import _jax_private
-from kernel_magics.errors import LinkError, SessionError
+from kernel_magics.errors import SessionError, SourceError
 from kernel_magics.ir.link import rename_uses
 from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.ir.parse import bytecode, parse
@@ -24,6 +25,11 @@ from kernel_magics.ir.symbols import scan
 
 ATTRIBUTE = "kernel_magics.units"
 VERSION = 2
+
+_TO_PORTABLE = (
+    "builtin.module(stablehlo-legalize-to-vhlo{{allow-other-dialects=true}},"
+    "vhlo-to-version{{target={0}}})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,28 +52,53 @@ class ArchivedUnit:
 
 
 def write(module: ir.Module, units: Sequence[ArchivedUnit]) -> bytes:
-    """A module and its units as a portable artifact of this jaxlib's StableHLO version.
+    """A module and its units as a file that `read` takes.
 
-    Any StableHLO tool reads it; the units are one string attribute on the module, together with
-    a checksum of the file.
-
-    Raises:
-        LinkError: It holds ops that have no portable form.
+    It is a program: the units are one string attribute on the module, together with a checksum.
+    Where StableHLO's portable form says all that the module says it is a portable artifact, which
+    later versions read too; else MLIR bytecode of this jaxlib.
     """
     record = unsealed({"version": VERSION, "units": [asdict(unit) for unit in units]})
     attributes = module.operation.attributes
     attributes[ATTRIBUTE] = ir.StringAttr.get(record, module.context)
-    target = _jax_private.stablehlo_versions()[1]
     try:
-        return seal(mlir.serialize_portable_artifact(module, target, use_mixed_serialization=True))
-    except (ValueError, JaxRuntimeError, ir.MLIRError) as error:
-        raise LinkError(
-            "The module cannot be written as a portable artifact",
-            details=[str(error)],
-            advice="Drop the units that use dialects other than StableHLO, CHLO and Shardy.",
-        ) from error
+        return seal(_portable(module) or bytecode(module), record)
     finally:
         del attributes[ATTRIBUTE]
+
+
+def _portable(module: ir.Module) -> bytes | None:
+    """The portable artifact of this jaxlib's StableHLO version, if that loses nothing.
+
+    It makes strings of symbols in attributes that it does not know, and has no form for some
+    attributes and ops. JAX's own serializer also drops ops that nothing uses and moves constants,
+    so the passes are run here. Defaults that were written out, such as the precision of a dot,
+    are left out of what is read back: that is no loss.
+    """
+    # Known to XLA's importer as soon as JAX is there, to the pass manager only by this.
+    stablehlo.register_stablehlo_passes()
+    try:
+        portable = _versioned(module)
+        again = mlir.deserialize_portable_artifact(portable, module.context)
+        is_whole = _outline(again) == _outline(module) and _versioned(again) == portable
+    except (ValueError, JaxRuntimeError, ir.MLIRError):
+        return None
+    return portable if is_whole else None
+
+
+def _versioned(module: ir.Module) -> bytes:
+    copy = ir.Module.parse(bytecode(module), module.context)
+    pipeline = _TO_PORTABLE.format(_jax_private.stablehlo_versions()[1])
+    with module.context:
+        passmanager.PassManager.parse(pipeline).run(copy.operation)
+    return bytecode(copy)
+
+
+def _outline(module: ir.Module) -> list[tuple[object, ...]]:
+    """The ops at the top with what is inside them, and what they refer to."""
+    return [
+        (op.kind, op.name, op.op_kinds, op.references, op.custom_calls) for op in scan(module).ops
+    ]
 
 
 def read(source: Source, context: ir.Context) -> tuple[ir.Module, list[ArchivedUnit]]:
@@ -78,7 +109,7 @@ def read(source: Source, context: ir.Context) -> tuple[ir.Module, list[ArchivedU
         SessionError: It is no saved session, or not as it was written.
     """
     _check_intact(source)
-    module = parse(source, context)
+    module = _parsed(source, context)
     attributes = module.operation.attributes
     if ATTRIBUTE not in attributes or isinstance(source.content, str):
         raise SessionError(
@@ -95,6 +126,19 @@ def read(source: Source, context: ir.Context) -> tuple[ir.Module, list[ArchivedU
         )
     del attributes[ATTRIBUTE]
     return module, [_unit(fields) for fields in record["units"]]
+
+
+def _parsed(source: Source, context: ir.Context) -> ir.Module:
+    try:
+        return parse(source, context)
+    except SourceError as error:
+        if isinstance(source.content, str):
+            raise
+        raise SessionError(
+            f"`{source.name}` is as it was saved, but this jaxlib cannot read it",
+            details=[error.what],
+            advice="Restore it with the jaxlib that saved it, or run the cells again.",
+        ) from error
 
 
 def _check_intact(source: Source) -> None:

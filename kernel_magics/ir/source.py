@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from kernel_magics.characters import pictured
 from kernel_magics.errors import FormatError
 from kernel_magics.ir import hlo_proto
 
@@ -59,7 +60,7 @@ class Source:
         width = min(width, max(1, len(shown) - start))
         padding = "".join("\t" if c == "\t" else " " for c in shown[:start])
         caret = padding + "^" * width + (f" {note}" if note else "")
-        return f"{self.place(line, column)}\n  {shown}\n  {caret}"
+        return f"{self.place(line, column)}\n  {pictured(shown)}\n  {caret}"
 
     def line(self, line: int) -> str:
         """One line of the text, from 1; empty for bytes and beyond the end."""

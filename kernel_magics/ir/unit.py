@@ -33,7 +33,15 @@ def read_unit(source: Source, context: ir.Context) -> ParsedUnit:
     Raises:
         SourceError: It is not a program that we take.
     """
-    module = parse(source, context)
+    return scanned(source, parse(source, context))
+
+
+def scanned(source: Source, module: ir.Module) -> ParsedUnit:
+    """Scans a program that was read.
+
+    Raises:
+        FormatError: It has a name that is no text.
+    """
     canonical = canonical_text(module)
     texts = tuple(top_level_texts(module, canonical))
     try:

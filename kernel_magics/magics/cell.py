@@ -18,10 +18,12 @@ from kernel_magics.errors import CompileError, CompileInterrupted
 from kernel_magics.ir.arguments import check_callable
 from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
+from kernel_magics.ir.legalize import lowered_copy
 from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.ir.preflight import preflight
 from kernel_magics.ir.signature import Signature, read_signature
 from kernel_magics.ir.source import Source
+from kernel_magics.ir.targets import served_declarations
 from kernel_magics.ir.unit import ParsedUnit
 from kernel_magics.magics.arguments import HelpShown, cell_parser
 from kernel_magics.magics.binding import Binding, bind
@@ -94,7 +96,9 @@ class HloCell:
             check_callable(entry, read.source)
             meanings = self._session.meanings(read, name)
             on_offer = self._session.on_offer(name)
-            preflight(read.index, entry.name, read.source, bound=meanings, on_offer=on_offer)
+            bound = {*meanings, *served_declarations(read.index, meanings)}
+            seen = lowered_copy(read, entry.name)
+            preflight(seen, entry.name, read.source, bound=bound, on_offer=on_offer)
         return self._session.add(read, name, entry=entry.name if entry else None)
 
     def _put_back(self, name: str, before: SessionUnit | None, binding: Binding) -> None:

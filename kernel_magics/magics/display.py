@@ -5,6 +5,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import DisplayHandle, display
 
+from kernel_magics.characters import visible_lines
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.ir.link_report import LinkReport
 
@@ -17,7 +18,8 @@ class GraphView:
         self.note = note
 
     def __repr__(self) -> str:
-        return "\n".join(filter(None, [self.graph.to_text().rstrip(), self.note]))
+        shown = [self.graph.to_text().rstrip(), visible_lines(self.note)]
+        return "\n".join(filter(None, shown))
 
     def bundle(self) -> dict[str, str]:
         """What it is in each MIME type."""
@@ -35,7 +37,7 @@ class TextView:
         self.note = note
 
     def __repr__(self) -> str:
-        return "\n".join(filter(None, [self.text.rstrip(), self.note]))
+        return visible_lines("\n".join(filter(None, [self.text.rstrip(), self.note])))
 
     def bundle(self) -> dict[str, str]:
         """What it is in each MIME type."""

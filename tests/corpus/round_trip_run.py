@@ -1,8 +1,8 @@
 """Compiles programs, and reads the HLO text of what was compiled back as programs.
 
-`python round_trip_run.py FOLDER STEP OFFSET` takes every STEPth program. Prints one JSON line
-for each: what was wrong with the text and, where that leaves constants out, with the serialized
-module; or null.
+`python round_trip_run.py FOLDER COUNT PART PARTS` takes COUNT programs, evenly spread, and of
+these every PARTSth from PART on. Prints one JSON line for each: what was wrong with the text and,
+where that leaves constants out, with the serialized module; or null.
 """
 
 import json
@@ -14,7 +14,12 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def main(folder: str, step: str, offset: str) -> None:
+def spread(cases: list, count: int) -> list:
+    """So many of them, the first included, at distances that differ by one at most."""
+    return [cases[number * len(cases) // count] for number in range(count)]
+
+
+def main(folder: str, count: str, part: str, parts: str) -> None:
     sys.path.insert(0, folder)
     import jax
     import load
@@ -29,7 +34,8 @@ def main(folder: str, step: str, offset: str) -> None:
         except km.KernelMagicsError as error:
             return f"{type(error).__name__}: {error}"
 
-    for case in list(load.cases("modules.jsonl", {"pass"}))[int(offset) :: int(step)]:
+    cases = spread(list(load.cases("modules.jsonl", {"pass"})), int(count))
+    for case in cases[int(part) :: int(parts)]:
         args = load.args(case)
         say(json.dumps({"start": case["id"]}))
         call = jax.jit(lambda *a, text=case["text"]: km.hlo_call(text, *a))
