@@ -299,7 +299,7 @@ def test_programs_of_jax_are_saved_as_portable_artifacts(session, tmp_path):
     x = np.ones((4, 4), "f4")
     session.offer(lambda x: jnp.tanh(x @ x) @ jnp.sort(x), x, name="block")
     session.save(tmp_path / "session")
-    assert (tmp_path / "session").read_bytes()[4:].startswith(b"StableHLO_v")
+    assert b"StableHLO_v" in (tmp_path / "session").read_bytes()[:20]
     fresh = km.Session()
     fresh.restore(tmp_path / "session")
     expected = session.functions["block"](x)[0]

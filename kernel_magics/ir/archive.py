@@ -87,11 +87,15 @@ def _portable(module: ir.Module) -> bytes | None:
 
 
 def _versioned(module: ir.Module) -> bytes:
+    target = _jax_private.stablehlo_versions()[1]
     copy = ir.Module.parse(bytecode(module), module.context)
-    pipeline = _TO_PORTABLE.format(_jax_private.stablehlo_versions()[1])
     with module.context:
-        passmanager.PassManager.parse(pipeline).run(copy.operation)
-    return bytecode(copy)
+        passmanager.PassManager.parse(_TO_PORTABLE.format(target)).run(copy.operation)
+    try:
+        return mlir.serialize_portable_artifact(copy, target, use_mixed_serialization=False)
+    except (ValueError, JaxRuntimeError):
+        # Ops of Shardy beside those of VHLO: the reader takes them, the writer does not.
+        return bytecode(copy)
 
 
 def _outline(module: ir.Module) -> list[tuple[object, ...]]:
