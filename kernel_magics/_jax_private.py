@@ -4,22 +4,20 @@ Each wrapper says why the public way does not do. `tests/test_jax_private.py` pi
 relies on, for JAX 0.10.2 and the newest JAX.
 """
 
-import os
-import re
-import signal
 import struct
-import subprocess
-import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from jax._src import xla_bridge as _xla_bridge
 from jax._src.interpreters import mlir as _mlir
 from jax._src.lib import lapack as _lapack  # pyright: ignore[reportPrivateImportUsage]
 from jax._src.lib.mlir import dialects as _dialects
+from jax.extend import mlir as mlir_extension
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import stablehlo
 from jax.interpreters import mlir
+from jaxlib import _hlo, _jax  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def new_context() -> ir.Context:
@@ -78,102 +76,44 @@ def initialize_lapack() -> None:
     library._lapack.initialize()
 
 
-@dataclass(frozen=True, slots=True)
-class HloConversion:
-    """What became of an HLO module in the process that converted it."""
+def hlo_text_to_proto(text: str) -> bytes:
+    """Reads HLO text: a serialized `HloModuleProto`; ends the process on some texts.
 
-    proto: bytes = b""
-    """The module as a serialized `HloModuleProto`, before fusions became calls."""
-    bytecode: bytes = b""
-    """The module in StableHLO and MHLO, as MLIR bytecode; empty where that failed."""
-    problem: str = ""
-    """XLA's words."""
-    end: str = ""
-    """How the process ended, such as `SIGABRT`, where it did not live to answer."""
+    JAX has no public parser of HLO text.
+    """
+    return _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
 
 
-_HLO_CHILD = """\
-import runpy, sys
-try:
-    import resource
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[3]),) * 2)
-except (ImportError, ValueError, OSError):
-    pass
-from jaxlib import _hlo, _jax
-content, out = sys.stdin.buffer.read(), sys.stdout.buffer
-as_calls = runpy.run_path(sys.argv[1])["as_calls"]
-try:
-    if sys.argv[2] == "text":
-        content = _hlo.hlo_module_from_text(content.decode()).as_serialized_hlo_module_proto()
-    done = _jax.mlir.hlo_to_stablehlo(as_calls(content))
-    try:
-        # MLIR's verifier ends the process on some modules: better here.
-        _jax.mlir.mlir_module_to_xla_computation(done, False, False)
-    except Exception:
-        pass
-    out.write(b"+" + len(content).to_bytes(8, "big") + content + done)
-except BaseException as error:
-    out.write(b"-" + str(error).encode(errors="replace"))
-out.flush()
-"""
+def hlo_to_stablehlo(proto: bytes) -> bytes:
+    """Converts a serialized `HloModuleProto` to MLIR bytecode; ends the process on some.
 
-_HLO_TIMEOUT_S = 120
-_HLO_MEMORY_BYTES = 8 << 30
-"""For the child, on top of 64 times the module: a corrupt size must not take the machine's."""
+    Public in `jax.extend.mlir`, but without types.
+    """
+    return mlir_extension.hlo_to_stablehlo(proto)
 
 
-def convert_hlo(content: str | bytes, rewriting: Path) -> HloConversion:
-    """Turns HLO text, or a serialized `HloModuleProto`, into StableHLO in a child process.
+def stablehlo_to_hlo(bytecode: bytes) -> None:
+    """Converts it back, for the checks on the way; ends the process on some modules.
 
-    The parser of HLO text is not public. `jax.extend.mlir.hlo_to_stablehlo` is, but both end
-    the process on what a typing error or a flipped bit can make, so neither may run in this
-    one. The child loads jaxlib without JAX: 0.2 s.
+    JAX does this within a compile, not by itself.
+    """
+    _jax.mlir.mlir_module_to_xla_computation(bytecode, False, False)  # noqa: FBT003
+
+
+def start_plugin(name: str, path: str, options: Mapping[str, Any]) -> Any:
+    """Loads a PJRT plugin in a running process, and gives its client.
+
+    JAX takes plugins before the first use of a device alone, from the environment or from
+    entry points. The client is listed nowhere: its devices are what to work with.
 
     Args:
-        content: Text of a module, or its serialized form.
-        rewriting: A file of Python, without imports of ours, whose function `as_calls` turns
-            fusions of a serialized module into calls.
+        name: A name that no platform has yet.
+        path: The shared library.
+        options: For the plugin's `PJRT_Client_Create`.
     """
-    data = content.encode() if isinstance(content, str) else content
-    memory = _HLO_MEMORY_BYTES + 64 * len(data)
-    kind = "text" if isinstance(content, str) else "proto"
-    command = [sys.executable, "-P", "-c", _HLO_CHILD, str(rewriting), kind, str(memory)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    try:
-        done = subprocess.run(  # noqa: S603 - our own program, whose input is data
-            command,
-            input=data,
-            env=environment,
-            capture_output=True,
-            timeout=_HLO_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return HloConversion(end=f"no answer in {_HLO_TIMEOUT_S} s")
-    except OSError as error:
-        return HloConversion(problem=f"no Python process can be started: {error}")
-    answer = done.stdout
-    if answer.startswith(b"+"):
-        middle = 9 + int.from_bytes(answer[1:9], "big")
-        return HloConversion(answer[9:middle], answer[middle:])
-    if answer.startswith(b"-"):
-        return HloConversion(problem=answer[1:].decode())
-    return HloConversion(problem=_last_words(done.stderr), end=_ending(done.returncode))
-
-
-def _last_words(stderr: bytes) -> str:
-    """The line in which XLA says why it ends the process, or the last line of all."""
-    lines = stderr.decode(errors="replace").strip().split("\n")
-    fatal = [line.partition("] ")[2] for line in lines if re.match(r"F\d{4} ", line)]
-    return fatal[0] if fatal else ""
-
-
-def _ending(code: int) -> str:
-    try:
-        return signal.Signals(-code).name
-    except ValueError:
-        return f"exit code {code}"
+    bridge: Any = _xla_bridge
+    bridge.register_plugin(name, library_path=path, options=dict(options))
+    return bridge._init_backend(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,7 @@ class LinkedUnits:
     ) -> tuple[LinkReport, Attributes]:
         """What linking did, and the unit's module attributes, which may name symbols anew."""
         wanted = read_attributes(unit.module.operation)
-        report = self.module.link(unit, name, bound, prints, self._symbols.known)
+        report = self.module.link(unit, name, bound, prints, self._symbols)
         held = read_attributes(self.module.module.operation)
         return report, {key: held[key] for key in wanted if key in held}
 

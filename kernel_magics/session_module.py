@@ -10,6 +10,7 @@ from kernel_magics.ir.link import Target, link
 from kernel_magics.ir.link_report import LinkReport
 from kernel_magics.ir.module_attributes import Attributes
 from kernel_magics.ir.unit import ParsedUnit
+from kernel_magics.session_symbols import SessionSymbols
 
 
 class SessionModule:
@@ -27,13 +28,19 @@ class SessionModule:
         name: str,
         bound: Mapping[str, str],
         prints: Fingerprints,
-        known: Mapping[str, str],
+        symbols: SessionSymbols,
     ) -> LinkReport:
         """Moves a unit's ops in; see `kernel_magics.ir.link.link`."""
         return link(
             unit.module,
             unit.index,
-            Target(self.module, self._symbols, widen=True, known=known),
+            Target(
+                self.module,
+                self._symbols,
+                reserved=symbols.undefined,
+                widen=True,
+                known=symbols.known,
+            ),
             unit=name,
             tag=unit.source.tag,
             bound=bound,

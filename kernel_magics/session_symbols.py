@@ -1,5 +1,6 @@
 """What the symbols of a session module do, and which units they are of."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from kernel_magics.session_units import SessionUnit
@@ -10,15 +11,18 @@ class SessionSymbols:
 
     Attributes:
         known: Fingerprints to the names of symbols that may be used again.
+        undefined: Names that units refer to and that nothing defines, to how many units.
     """
 
     def __init__(self) -> None:
         self.known: dict[str, str] = {}
+        self.undefined: Counter[str] = Counter()
         self._fingerprints: dict[str, str] = {}
         self._owners: dict[str, dict[str, None]] = {}
 
     def put(self, unit: SessionUnit) -> None:
         """Notes what a unit has brought in, or uses again."""
+        self.undefined.update(unit.report.undefined)
         for symbol in unit.report.symbols:
             if symbol.why == "bound":
                 continue
@@ -29,6 +33,7 @@ class SessionSymbols:
 
     def pop(self, unit: SessionUnit) -> None:
         """Notes that symbols are a unit's no more; they are still there."""
+        self.undefined = +(self.undefined - Counter(unit.report.undefined))
         for name in unit.merged_names:
             self._owners.get(name, {}).pop(unit.name, None)
 

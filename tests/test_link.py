@@ -164,3 +164,19 @@ def test_any_sequence_of_units_links_to_a_module_that_verifies(names, random):
     module.operation.verify()
     defined = [view.operation.attributes["sym_name"].value for view in module.body.operations]
     assert len(defined) == len(set(defined)) == sum(map(len, names))
+
+
+def test_what_nothing_defines_means_no_symbol_of_another_unit(session):
+    text = "func.func @{0}(%x: tensor<f32>) -> tensor<f32> {{ return %x : tensor<f32> }}"
+    user = (
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n"
+        "  %0 = stablehlo.custom_call @t(%x) {called_computations = [@nowhere]} : (tensor<f32>) -> tensor<f32>\n"
+        "  return %0 : tensor<f32>\n}"
+    )
+    assert session.define(user, name="a").undefined == ("nowhere",)
+    assert session.define(text.format("nowhere"), name="b")["nowhere"].why == "renamed"
+    session.drop("a")
+    assert session.define(NEGATE.format("nowhere"), name="c")["nowhere"].why == "kept"
+    (name,) = session.define(user, name="d").undefined
+    assert name != "nowhere"
+    assert f"called_computations = [@{name}]" in session.module_text()

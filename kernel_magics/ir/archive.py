@@ -223,7 +223,7 @@ def _declare(name: str, definition: ir.Operation, point: ir.InsertionPoint) -> N
 def _unit(fields: dict[str, Any]) -> ArchivedUnit:
     report = fields["report"]
     symbols = tuple(LinkedSymbol(**symbol) for symbol in report.pop("symbols"))
-    report |= {key: tuple(report[key]) for key in ("notes", "relinked", "outdated")}
+    report |= {key: tuple(report[key]) for key in ("notes", "undefined", "relinked", "outdated")}
     report = LinkReport(symbols=symbols, **report)
     restored: dict[str, Any] = {**fields, "report": report}
     return ArchivedUnit(**restored)

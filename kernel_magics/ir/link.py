@@ -55,7 +55,8 @@ def link(
     """Moves everything at the top of `incoming` into the target, as private symbols.
 
     A name that is free in the target stays; a taken one gets a suffix from the unit's tag,
-    so it is the same in every process. What does the same as a symbol of the target, or as one
+    so it is the same in every process. So does what is referred to and defined nowhere, lest a
+    symbol of another unit be meant. What does the same as a symbol of the target, or as one
     before it, does not move: the other serves. All references follow, those inside attributes
     too. Afterwards `incoming` is empty.
 
@@ -77,7 +78,9 @@ def link(
     known, copies = find_equals(index, target.known, bound, prints)
     # All that is gone afterwards, but for what is equal to something in the same module.
     served = {**known, **bound}
-    names = _fresh_names(index, target, tag, {*served, *copies}) | served
+    undefined = index.undefined()
+    moving = [name for name in index.by_name if name not in served and name not in copies]
+    names = _fresh_names([*moving, *undefined], {*index.by_name}, target, tag) | served
     names |= {copy: names.get(first, first) for copy, first in copies.items()}
     staying = [op for op in index.ops if op.name not in served and op.name not in copies]
     rewriter = ReferenceRewriter(names, target.module.context)
@@ -103,6 +106,7 @@ def link(
             reported(op, names, counts, why.get(name), prints.get(name, ""), unit)
             for name, op in index.by_name.items()
         ),
+        undefined=tuple(names.get(name, name) for name in undefined),
     )
 
 
@@ -159,12 +163,9 @@ def _move(
             op.operation = target.symbols[names[op.name]].operation
 
 
-def _fresh_names(
-    index: SymbolIndex, target: Target, tag: str, gone: Container[str]
-) -> dict[str, str]:
-    """Old name to new name, for symbols that move and whose name is taken."""
-    taken = [name for name in index.by_name if name not in gone and target.is_taken(name)]
-    used = set(index.by_name)
+def _fresh_names(moving: Iterable[str], used: set[str], target: Target, tag: str) -> dict[str, str]:
+    """Old name to new name, for what moves and has a name that is taken in the target."""
+    taken = [name for name in moving if target.is_taken(name)]
     names: dict[str, str] = {}
     suffix = tag[:TAG_LENGTH]
     for name in taken:

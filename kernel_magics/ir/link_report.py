@@ -43,6 +43,8 @@ class LinkReport:
     """What the unit does not say any more that its source said, such as layouts of HLO."""
     relinked: tuple[str, ...] = ()
     """Units bound to what this one replaced, that now use its new version."""
+    undefined: tuple[str, ...] = ()
+    """Names in the linked module that the unit refers to and that nothing defines."""
     outdated: tuple[str, ...] = ()
     """Units bound to what this one replaced, whose declarations do not fit the new version."""
 

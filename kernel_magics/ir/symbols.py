@@ -8,12 +8,22 @@ from typing import cast
 from jax.extend.mlir import ir
 
 from kernel_magics.ir.collector import without_collections
+from kernel_magics.ir.forms import BRANCHES, MAKERS, QUIET, REDUCERS
 from kernel_magics.ir.references import ReferenceReader
 
 CALLS = "func.call"
 COMPOSITE = "stablehlo.composite"
 CUSTOM_CALL = "stablehlo.custom_call"
-_CUSTOM_CALLS = (CUSTOM_CALL, "mhlo.custom_call")
+CUSTOM_CALLS = (CUSTOM_CALL, "mhlo.custom_call")
+
+WATCHED = ("stablehlo.divide", "stablehlo.remainder", *CUSTOM_CALLS)
+"""Kinds whose ops the preflight looks at one by one."""
+
+_REGIONS = BRANCHES | REDUCERS
+_SILENT = QUIET.difference(WATCHED)
+"""Kinds that the scan passes over outside of such regions."""
+
+_VALUE_ATTRIBUTES = ("arg_attrs", "res_attrs")
 
 _READ_TEXTS = ("sym_name", "sym_visibility", "call_target_name")
 
@@ -30,6 +40,16 @@ class Use:
     attribute: str
     value: ir.Attribute
     symbols: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Around:
+    """An op with regions that a walk is inside of."""
+
+    regions_left: int
+    """Each ends with a `stablehlo.return`."""
+    kinds: dict[str, ir.Location] | None
+    """Kinds met directly inside, where that is to be noted."""
 
 
 @dataclass(slots=True)
@@ -55,6 +75,17 @@ class TopLevelOp:
     custom_calls: dict[str, int] = field(default_factory=dict)
     """Custom-call targets to how often."""
     uses: list[Use] = field(default_factory=list)
+    function_type: ir.TypeAttr | None = None
+    typed_ops: dict[tuple[str | ir.Type, ...], ir.Location] = field(default_factory=dict)
+    """(kind, types) of the ops that can bring a type into the module, to the first of each."""
+    watched: dict[str, list[ir.Operation]] = field(default_factory=dict)
+    """The ops of the kinds that are looked at one by one."""
+    bodies: dict[str, dict[str, ir.Location]] = field(default_factory=dict)
+    """Kind to the kinds of the ops in its function of scalars, to the first of each."""
+    depth: int = 0
+    """How many regions stand inside one another, at most."""
+    annotations: dict[str, ir.Location] = field(default_factory=dict)
+    """Attributes of other dialects, such as `mhlo.sharding`, to the first op that has one."""
     is_copy: bool = False
     """Whether it says what an op before it says, and was not walked: what was read there is
     shared with it, uses included."""
@@ -81,6 +112,11 @@ class SymbolIndex:
     def public_functions(self) -> list[TopLevelOp]:
         """Functions with a body that their author did not hide."""
         return [op for op in self.functions() if not op.is_private and not op.is_declaration]
+
+    def undefined(self) -> list[str]:
+        """Names that something refers to and that the module does not define."""
+        used = (symbol for op in self.ops for symbol, _ in op.references)
+        return [symbol for symbol in dict.fromkeys(used) if symbol not in self.by_name]
 
     def count_uses(self) -> dict[str, int]:
         """How many references the module holds to each of its symbols."""
@@ -163,18 +199,47 @@ def _walk(op: TopLevelOp, reader: ReferenceReader | None) -> None:
     kinds = op.op_kinds
     # A walk begins with the op itself, which does not count and has been read.
     kinds[op.kind] = -1
+    around: list[_Around] = []
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
         kind = inner.name
         kinds[kind] = count = kinds.get(kind, 0) + 1
-        if reader is not None and (count or kind != op.kind) and len(inner.attributes):
-            _read_attributes(op, inner, kind, reader)
+        if count or kind != op.kind:
+            if reader is not None and len(inner.attributes):
+                _read_attributes(op, inner, kind, reader)
+            if around or kind not in _SILENT:
+                _read_types(op, inner, kind, around)
         return _ADVANCE
 
     op.operation.walk(visit, _PRE_ORDER)
     if not kinds[op.kind]:
         del kinds[op.kind]
     op.op_count = sum(kinds.values())
+
+
+def _read_types(op: TopLevelOp, inner: ir.Operation, kind: str, around: list[_Around]) -> None:
+    """Notes types that an op may bring in, and what stands around it."""
+    if around:
+        inside = around[-1].kinds
+        if inside is not None and kind not in inside:
+            inside[kind] = inner.location
+        if kind == "stablehlo.return":
+            around[-1].regions_left -= 1
+            if not around[-1].regions_left:
+                around.pop()
+            return
+    if kind in WATCHED:
+        op.watched.setdefault(kind, []).append(inner)
+    if kind not in QUIET:
+        key = (kind, *inner.results.types)
+        if kind not in MAKERS:
+            key += tuple([value.type for value in inner.operands])
+        if key not in op.typed_ops:
+            op.typed_ops[key] = inner.location
+        if kind in _REGIONS:
+            inside = op.bodies.setdefault(kind, {}) if kind in REDUCERS else None
+            around.append(_Around(len(inner.regions), inside))
+            op.depth = max(op.depth, len(around))
 
 
 def _read_attributes(
@@ -184,18 +249,32 @@ def _read_attributes(
     texts: dict[str, str] = {}
     references = op.references
     for name, attribute in _attributes(operation):
+        if "." in name or name in _VALUE_ATTRIBUTES:
+            _annotate(op, operation, name, attribute)
         if type(attribute) is ir.StringAttr:
             # Others may hold bytes that are no text, such as a kernel's own program.
             if name in _READ_TEXTS:
                 texts[name] = attribute.value
+        elif name == "function_type":
+            op.function_type = cast("ir.TypeAttr", attribute)
         elif symbols := reader.read(attribute):
             op.uses.append(Use(operation, name, attribute, symbols))
             for symbol in symbols:
                 references[symbol, kind] = references.get((symbol, kind), 0) + 1
-    if kind in _CUSTOM_CALLS:
+    if kind in CUSTOM_CALLS:
         target = texts.get("call_target_name", "")
         op.custom_calls[target] = op.custom_calls.get(target, 0) + 1
     return texts
+
+
+def _annotate(op: TopLevelOp, operation: ir.Operation, name: str, attribute: ir.Attribute) -> None:
+    """Notes an attribute of another dialect, or those of a function's arguments or results."""
+    names = [name]
+    if name in _VALUE_ATTRIBUTES and isinstance(attribute, ir.ArrayAttr):
+        names = [part.name for e in attribute if isinstance(e, ir.DictAttr) for part in e]
+    for each in names:
+        if each not in op.annotations:
+            op.annotations[each] = operation.location
 
 
 def _attributes(operation: ir.Operation) -> list[tuple[str, ir.Attribute]]:
