@@ -57,6 +57,15 @@ def lowering_memory(context: mlir.LoweringRuleContext) -> dict[Any, Any]:
     return module_context.cached_primitive_lowerings
 
 
+def lowering_platforms(context: mlir.LoweringRuleContext) -> tuple[str, ...]:
+    """The platforms that a module is lowered for, such as `("cpu",)`.
+
+    Hangs off the public rule context, like the module itself.
+    """
+    module_context: Any = context.module_context
+    return tuple(module_context.platforms)
+
+
 def stablehlo_versions() -> tuple[str, str]:
     """Oldest and newest StableHLO version that this jaxlib reads, such as `("0.9.0", "1.17.0")`.
 

@@ -4,8 +4,10 @@ A failure here means: re-check our use, then pin the new form.
 """
 
 import inspect
-from pathlib import Path
 
+import jax
+import pytest
+from jax._src import xla_bridge
 from jax._src.export import serialization_generated
 from jax._src.interpreters import mlir
 from jax._src.lib import lapack
@@ -14,7 +16,6 @@ from jax.extend.mlir import ir
 from jaxlib import _hlo, _jax
 
 from kernel_magics import _jax_private
-from kernel_magics.ir import hlo_proto
 
 
 def parameters(function) -> list[str]:
@@ -81,15 +82,18 @@ def test_jaxlib_alone_reads_and_converts_hlo():
     assert _jax.mlir.mlir_module_to_xla_computation(code, False, False)
 
 
-def test_hlo_is_converted_in_a_child_that_may_die():
-    rewriting = Path(hlo_proto.__file__)
-    done = _jax_private.convert_hlo(HLO, rewriting)
-    assert done.bytecode.startswith(b"ML\xefR")
-    assert (done.problem, done.end) == ("", "")
-    assert _jax_private.convert_hlo(done.proto, rewriting).bytecode == done.bytecode
-    dead = _jax_private.convert_hlo("ENTRY e {\n  ROOT r = f32[2] partition-id()\n}", rewriting)
-    assert dead.end == "SIGABRT"
-    assert "partition-id must have a shape of u32[]" in dead.problem
+def test_hlo_goes_to_stablehlo_and_back():
+    proto = _jax_private.hlo_text_to_proto(HLO)
+    code = _jax_private.hlo_to_stablehlo(proto)
+    assert code.startswith(b"ML\xefR")
+    assert _jax_private.stablehlo_to_hlo(code) is None
+
+
+def test_plugins_are_registered_by_name_path_and_options():
+    assert {"plugin_name", "library_path", "options"} <= set(parameters(xla_bridge.register_plugin))
+    assert parameters(xla_bridge._init_backend) == ["platform"]
+    with pytest.raises(jax.errors.JaxRuntimeError, match="cannot open shared object file"):
+        _jax_private.start_plugin("kernel_magics_nosuch", "/nonexistent.so", {})
 
 
 def test_exported_blobs_have_the_fields_that_are_read():

@@ -61,12 +61,25 @@ func.func private @c() {
     assert "(and 1 more)" in message
 
 
-def test_a_thousand_calls_deep_is_no_cycle(read):
+def chain(calls: int) -> str:
     text = "func.func @main() { call @f0() : () -> ()\n return }\n" + "\n".join(
-        f"func.func private @f{i}() {{ call @f{i + 1}() : () -> ()\n return }}" for i in range(1000)
+        f"func.func private @f{i}() {{ call @f{i + 1}() : () -> ()\n return }}"
+        for i in range(calls - 1)
     )
-    unit = read(text + "\nfunc.func private @f1000() { return }")
+    return text + f"\nfunc.func private @f{calls - 1}() {{ return }}"
+
+
+def test_a_hundred_calls_inside_one_another_are_fine(read):
+    unit = read(chain(120))
     assert preflight(unit.index, "main", unit.source) is None
+
+
+def test_a_chain_of_calls_that_is_too_long_for_the_stack_is_refused(read):
+    message = refusal(read, chain(1000))
+    assert message.startswith(
+        "`@main` cannot be compiled: calls and regions are nested 1,000 deep; "
+        "XLA has stack for 128 of them\n  cell:"
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,17 @@
 
 from dataclasses import dataclass, field
 
+import jax
+
 from kernel_magics import _jax_private
 from kernel_magics.call.program import Program
+from kernel_magics.ir.diagnostics import position
 from kernel_magics.ir.fingerprint import canonical_text, fingerprints, top_level_texts
 from kernel_magics.ir.legalize import lower
 from kernel_magics.ir.link import Target, link
 from kernel_magics.ir.parse import parse
-from kernel_magics.ir.preflight import needs_lapack, preflight
+from kernel_magics.ir.preflight import SHOWN, Doubt, assess, needs_lapack, refusal
+from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import SymbolIndex, scan
 from kernel_magics.ir.targets import call_targets, served_declarations
 
@@ -23,6 +27,8 @@ class Assembled:
     """Fingerprints of functions to their names."""
     fingerprints: dict[str, str] = field(default_factory=dict[str, str])
     """The other way round."""
+    doubts: dict[Program, tuple[str, ...]] = field(default_factory=dict["Program", tuple[str, ...]])
+    """Programs to excerpts of their texts, and of those they use, that show what is unproven."""
 
 
 def assemble(program: Program, target: Target, there: Assembled) -> str:
@@ -45,7 +51,10 @@ def assemble(program: Program, target: Target, there: Assembled) -> str:
         return known
     meanings = {binding.name: binding.program for binding in program.bindings}
     index = _read(program, target)
-    preflight(index, program.entry, program.source, bound=meanings)
+    found = assess(index, program.entry, bound=meanings, device_count=jax.device_count())
+    if found.problems:
+        raise refusal(program.entry, found.problems, program.source)
+    doubts = [_excerpt(doubt, program.source) for doubt in found.doubts[:SHOWN]]
     if needs_lapack(index):
         _jax_private.initialize_lapack()
     bound = {
@@ -70,8 +79,17 @@ def assemble(program: Program, target: Target, there: Assembled) -> str:
         if symbol.fingerprint and symbol.why != "bound":
             there.known[symbol.fingerprint] = symbol.new_name
             there.fingerprints[symbol.new_name] = symbol.fingerprint
+    for name, meaning in meanings.items():
+        doubts += there.doubts[meaning] if name in bound else ()
+    there.doubts[program] = tuple(dict.fromkeys(doubts))
     there.entries[program] = report[program.entry].new_name
     return there.entries[program]
+
+
+def _excerpt(doubt: Doubt, source: Source) -> str:
+    at = position(doubt.location, source) if doubt.location else None
+    note = f"not proven: {doubt.form}"
+    return source.excerpt(*at, note) if at else note
 
 
 def _read(program: Program, target: Target) -> SymbolIndex:

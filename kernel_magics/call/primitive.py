@@ -17,6 +17,7 @@ from kernel_magics.call.assemble import Assembled, assemble
 from kernel_magics.call.program import Program
 from kernel_magics.call.scalars import cast_arguments
 from kernel_magics.call.shapes import result_avals, static_program
+from kernel_magics.call.trial import ensure_survivable
 from kernel_magics.ir.entry import MAIN
 from kernel_magics.ir.link import Target
 
@@ -74,7 +75,10 @@ def _lower(ctx: mlir.LoweringRuleContext, *operands: Any, program: Program) -> S
     avals: Any = ctx.avals_in
     # JAX names its own entry last.
     target = Target(module, symbols, reserved=(MAIN,), known=there.known)
-    symbol = assemble(static_program(program, tuple(avals)), target, there)
+    static = static_program(program, tuple(avals))
+    symbol = assemble(static, target, there)
+    if jax.default_backend() in _jax_private.lowering_platforms(ctx):
+        ensure_survivable(static, avals, there.doubts[static])
     kind = ir.FunctionType(ir.TypeAttr(symbols[symbol].attributes["function_type"]).value)
     return func.CallOp(kind.results, ir.FlatSymbolRefAttr.get(symbol), list(operands)).results
 

@@ -1,5 +1,6 @@
 """One function of one program, as a value: what a call of it carries through JAX's traces."""
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -35,6 +36,7 @@ class Program:
     bindings: tuple[Binding, ...] = ()
     _signature: Signature | None = field(default=None, init=False)
     _digest: str = field(default="", init=False)
+    _key: str = field(default="", init=False)
 
     @property
     def signature(self) -> Signature:
@@ -52,14 +54,20 @@ class Program:
             object.__setattr__(self, "_digest", digest(_read(self.source).canonical))
         return self._digest
 
+    @property
+    def key(self) -> str:
+        """Equal for programs that say the same, 64 hexadecimal digits."""
+        if not self._key:
+            used = [(binding.name, binding.program.key) for binding in self.bindings]
+            said = repr((self.entry, self.digest, used)).encode(errors="surrogatepass")
+            object.__setattr__(self, "_key", hashlib.sha256(said).hexdigest())
+        return self._key
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Program):
-            return NotImplemented
-        mine = (self.entry, self.digest, self.bindings)
-        return mine == (other.entry, other.digest, other.bindings)
+        return self.key == other.key if isinstance(other, Program) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash((self.entry, self.digest, self.bindings))
+        return hash(self.key)
 
     def __repr__(self) -> str:
         """Short and the same in every process: jaxprs print it."""

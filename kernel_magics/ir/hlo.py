@@ -10,6 +10,7 @@ from kernel_magics import _jax_private
 from kernel_magics.errors import FormatError
 from kernel_magics.ir import formats, hlo_proto
 from kernel_magics.ir.hlo_bitcasts import UntrueBitcastError, legalize
+from kernel_magics.ir.hlo_convert import HloConversion, convert_hlo
 from kernel_magics.ir.hlo_errors import ill_typed, refusal, refuse_elided, unsayable
 from kernel_magics.ir.source import Source
 
@@ -82,21 +83,21 @@ def conversion_notes(source: Source) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _convert(source: Source) -> _jax_private.HloConversion:
+def _convert(source: Source) -> HloConversion:
     """Cached: a program is read when it is defined and again when it is called."""
     content = source.content
     if isinstance(content, bytes):
         module = hlo_proto.unwrap(content)
         assert module is not None
         content = module
-    return _jax_private.convert_hlo(content, hlo_proto.PATH)
+    return convert_hlo(content)
 
 
-def _facts(source: Source, converted: _jax_private.HloConversion) -> hlo_proto.HloFacts:
+def _facts(source: Source, converted: HloConversion) -> hlo_proto.HloFacts:
     try:
         return hlo_proto.read_facts(converted.proto)
     except ValueError as error:
-        raise refusal(source, _jax_private.HloConversion(problem=str(error))) from error
+        raise refusal(source, HloConversion(problem=str(error))) from error
 
 
 def _exported(source: Source) -> _jax_private.ExportedModule:

@@ -4,8 +4,8 @@ import re
 
 from jax.extend.mlir import ir
 
-from kernel_magics._jax_private import HloConversion
 from kernel_magics.errors import Diagnostic, FormatError, ParseError, SourceError
+from kernel_magics.ir.hlo_convert import HloConversion
 from kernel_magics.ir.source import Source
 
 _SYNTAX_ERROR = re.compile(r"^was parsing (\d+):(\d+): error: (.*)$", re.MULTILINE)

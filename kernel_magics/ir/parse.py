@@ -12,6 +12,7 @@ from kernel_magics.errors import Diagnostic, FormatError, ParseError
 from kernel_magics.ir import formats
 from kernel_magics.ir.diagnostics import collect, excerpts
 from kernel_magics.ir.hlo import read_exported, read_hlo
+from kernel_magics.ir.parse_guard import ensure_readable
 from kernel_magics.ir.source import Source
 
 _OLD_TEXT = (
@@ -39,12 +40,14 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
     Raises:
         FormatError: The input is something else, or of a version that cannot be read here.
         ParseError: MLIR refused it, or XLA the HLO.
+        SandboxError: Reading it would end the process, or take for ever.
     """
     kind = formats.detect(source)
     if kind in ("hlo text", "hlo proto"):
         return read_hlo(source, context)
     if kind == "export":
         return parse(Source(read_exported(source), source.name), context)
+    ensure_readable(source)
     try:
         module = ir.Module.parse(source.content, context)
     except ir.MLIRError as error:

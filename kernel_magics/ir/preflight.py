@@ -1,43 +1,97 @@
 """What must not reach the compiler, and why: independent checks over what an entry uses."""
 
-from collections.abc import Callable, Collection, Container, Iterator
+from collections.abc import Collection, Container
 from dataclasses import dataclass
-from difflib import get_close_matches
-
-from jax.extend.mlir import ir
+from typing import Literal
 
 from kernel_magics.errors import PreflightError
+from kernel_magics.ir.checks_calls import bodiless, cycles, nesting
+from kernel_magics.ir.checks_forms import (
+    fatal_bodies,
+    fatal_forms,
+    fatal_types,
+    foreign_ops,
+    host_transfers,
+)
+from kernel_magics.ir.checks_places import devices, memory, shardings
+from kernel_magics.ir.checks_targets import fatal_targets, unknown_targets
+from kernel_magics.ir.checks_values import constant_divisions, divisions_in_doubt
+from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.diagnostics import position
+from kernel_magics.ir.problems import Check, Doubt, Problem, Scope
+from kernel_magics.ir.proven import proven, unproven
 from kernel_magics.ir.source import Source
-from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp
+from kernel_magics.ir.symbols import SymbolIndex
+
+__all__ = ["Assessment", "Doubt", "Problem", "assess", "needs_lapack", "preflight", "refusal"]
 
 SHOWN = 8
 """Problems in one message; the rest is counted."""
 
-# XLA's translation knows these and no others; of `arith` it knows constants alone.
-_XLA_DIALECTS = frozenset(
-    ("builtin", "chlo", "func", "mhlo", "sdy", "shape", "stablehlo", "tensor")
+CHECKS: tuple[Check, ...] = (
+    bodiless,
+    cycles,
+    nesting,
+    foreign_ops,
+    host_transfers,
+    fatal_types,
+    fatal_forms,
+    fatal_bodies,
+    constant_divisions,
+    fatal_targets,
+    unknown_targets,
+    devices,
+    shardings,
+    memory,
 )
-_XLA_OPS = frozenset(("arith.constant", "cf.assert", "cf.br"))
-
-# XLA's CPU compiler ends the process on values of these types.
-_FATAL_ELEMENTS = ("f6E2M3FN", "f6E3M2FN")
+"""Each looks at what the entry uses, and yields what is wrong."""
 
 _LAPACK_PREFIX = "lapack_"
 
+Verdict = Literal["refuse", "safe", "unproven"]
+
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """One reason why a program cannot be compiled."""
+class Assessment:
+    """What is known of a program before it is compiled."""
 
-    check: str
-    """Stable name of the check, such as `call-cycle`."""
-    sentence: str
-    location: ir.Location | None
-    advice: str
+    verdict: Verdict
+    """`refuse`: there are problems. `safe`: no problems and no doubts. Else `unproven`."""
+    problems: tuple[Problem, ...]
+    doubts: tuple[Doubt, ...]
+    """Each form once; not looked for where there are problems."""
 
 
-Check = Callable[[SymbolIndex, str], Iterator[Problem]]
+@without_collections()
+def assess(
+    index: SymbolIndex,
+    entry: str,
+    *,
+    bound: Container[str] = (),
+    on_offer: Collection[str] = (),
+    device_count: int | None = None,
+    targets: Container[str] | None = None,
+    memory_bytes: int | None = None,
+) -> Assessment:
+    """Sorts what `entry` uses: not to be given to XLA, proven by others like it, or neither.
+
+    Args:
+        index: The scan of the module.
+        entry: The function that will be compiled, without `@`.
+        bound: Declarations that mean a function elsewhere, and need no body here.
+        on_offer: Functions that a declaration could have meant, for near misses.
+        device_count: Devices that it may use; None where that is not known.
+        targets: Custom-call targets that have a handler; None where that is not known.
+        memory_bytes: Memory that it may use; None for that of this machine.
+    """
+    scope = Scope(index, entry, bound, on_offer, device_count, targets, memory_bytes)
+    problems = tuple(problem for check in CHECKS for problem in check(scope))
+    if problems:
+        return Assessment("refuse", problems, ())
+    doubts: dict[tuple[str, str], Doubt] = {}
+    for doubt in (*unproven(scope, proven()), *divisions_in_doubt(scope)):
+        doubts.setdefault((doubt.check, doubt.form), doubt)
+    return Assessment("unproven" if doubts else "safe", (), tuple(doubts.values()))
 
 
 def preflight(
@@ -47,6 +101,9 @@ def preflight(
     *,
     bound: Container[str] = (),
     on_offer: Collection[str] = (),
+    device_count: int | None = None,
+    targets: Container[str] | None = None,
+    memory_bytes: int | None = None,
 ) -> None:
     """Raises unless what `entry` uses may be given to XLA.
 
@@ -56,22 +113,29 @@ def preflight(
         source: Where the module's locations point.
         bound: Declarations that mean a function elsewhere, and need no body here.
         on_offer: Functions that a declaration could have meant, for near misses.
+        device_count: Devices that it may use; None where that is not known.
+        targets: Custom-call targets that have a handler; None where that is not known.
+        memory_bytes: Memory that it may use; None for that of this machine.
 
     Raises:
         PreflightError: Lists all problems, each with its line, and what to do.
     """
-    problems = list(_bodiless(index, entry, bound, on_offer))
-    problems += [problem for check in CHECKS for problem in check(index, entry)]
-    if not problems:
-        return
-    first = problems[0]
+    scope = Scope(index, entry, bound, on_offer, device_count, targets, memory_bytes)
+    problems = [problem for check in CHECKS for problem in check(scope)]
+    if problems:
+        raise refusal(entry, problems, source)
+
+
+def refusal(entry: str, problems: Collection[Problem], source: Source) -> PreflightError:
+    """The error that lists problems, each with its line, and what to do."""
+    shown = list(problems)[:SHOWN]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     quiet = len(problems) == 1
-    where = [_excerpt(problem, source, quiet=quiet) for problem in problems[:SHOWN]]
-    raise PreflightError(
-        f"`@{entry}` cannot be compiled: {first.sentence}{more}",
+    where = [_excerpt(problem, source, quiet=quiet) for problem in shown]
+    return PreflightError(
+        f"`@{entry}` cannot be compiled: {shown[0].sentence}{more}",
         where=[excerpt for excerpt in where if excerpt],
-        details=[] if quiet or any(where) else [p.sentence for p in problems[:SHOWN]],
+        details=[] if quiet or any(where) else [problem.sentence for problem in shown],
         advice=" ".join(dict.fromkeys(problem.advice for problem in problems)),
     )
 
@@ -81,149 +145,7 @@ def needs_lapack(index: SymbolIndex) -> bool:
     return any(t.startswith(_LAPACK_PREFIX) for op in index.ops for t in op.custom_calls)
 
 
-def _bodiless(
-    index: SymbolIndex, entry: str, bound: Container[str], on_offer: Collection[str]
-) -> Iterator[Problem]:
-    for op in _reachable(index, entry):
-        if not op.is_declaration or (op.name or "") in bound:
-            continue
-        close = get_close_matches(op.name or "", on_offer, 1)
-        hint = f"Did you mean `@{close[0]}`? " if close else ""
-        yield Problem(
-            "no-body",
-            f"`@{op.name}` is declared without a body",
-            op.location,
-            f"{hint}Give `@{op.name}` a body, or define it in another cell first.",
-        )
-
-
-def _cycles(index: SymbolIndex, entry: str) -> Iterator[Problem]:
-    """Depth-first search without recursion; one problem for each edge that closes a cycle."""
-    path: list[str] = []
-    on_path: set[str] = set()
-    done: set[str] = set()
-    pending: list[tuple[str, bool]] = [(entry, True)]
-    while pending:
-        name, enters = pending.pop()
-        if not enters:
-            on_path.discard(path.pop())
-            done.add(name)
-            continue
-        if name in on_path:
-            yield _cycle([*path[path.index(name) :], name], index)
-            continue
-        if name in done or name not in index.by_name:
-            continue
-        path.append(name)
-        on_path.add(name)
-        pending.append((name, False))
-        callees = dict.fromkeys(symbol for symbol, _ in index.by_name[name].references)
-        pending += [(callee, True) for callee in reversed(callees)]
-
-
-def _cycle(names: list[str], index: SymbolIndex) -> Problem:
-    shown = " → ".join(f"`@{name}`" for name in names)
-    calls_itself = len(names) == 2  # noqa: PLR2004
-    uses = index.by_name[names[-2]].uses
-    location = next(use.operation.location for use in uses if names[-1] in use.symbols)
-    return Problem(
-        "call-cycle",
-        f"`@{names[0]}` calls itself" if calls_itself else f"the calls form a cycle, {shown}",
-        location,
-        "XLA has no recursion: write a `stablehlo.while` instead.",
-    )
-
-
-def _foreign_ops(index: SymbolIndex, entry: str) -> Iterator[Problem]:
-    for op in _reachable(index, entry):
-        kinds = [kind for kind, count in op.op_kinds.items() if count and not _is_known(kind)]
-        if op.kind != "func.func" and not _is_known(op.kind):
-            kinds.append(op.kind)
-        for kind in kinds:
-            yield Problem(
-                "foreign-op",
-                f"`{kind}` is not an op that XLA takes",
-                _first(op, kind),
-                "Lower the program to StableHLO first.",
-            )
-
-
-def _fatal_types(index: SymbolIndex, entry: str) -> Iterator[Problem]:
-    """Forms on which XLA's CPU compiler ends the process."""
-    for op in _reachable(index, entry):
-        found: list[Problem] = []
-        fatal: dict[ir.Type, bool] = {}
-
-        def visit(
-            view: ir.Operation, found: list[Problem] = found, fatal: dict[ir.Type, bool] = fatal
-        ) -> ir.WalkResult:
-            for value in (*view.results, *view.operands):
-                known = fatal.get(value.type)
-                if known is None:
-                    text = str(value.type)
-                    known = fatal[value.type] = any(e in text for e in _FATAL_ELEMENTS)
-                if known:
-                    found.append(_fatal_element(view, value.type))
-                    return ir.WalkResult.INTERRUPT
-            if view.name == "stablehlo.bitcast_convert" and _changes_complex(view):
-                found.append(_fatal_bitcast(view))
-            return ir.WalkResult.ADVANCE
-
-        op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-        yield from found
-
-
-def _fatal_element(operation: ir.Operation, kind: ir.Type) -> Problem:
-    return Problem(
-        "fatal-type",
-        f"`{operation.name}` works on `{kind}`, on which XLA's CPU compiler ends the process",
-        operation.location,
-        "Convert to a wider float outside of the program.",
-    )
-
-
-def _fatal_bitcast(operation: ir.Operation) -> Problem:
-    return Problem(
-        "fatal-bitcast",
-        "a `stablehlo.bitcast_convert` between complex types of other widths "
-        "ends the process in XLA's CPU compiler",
-        operation.location,
-        "Take real and imaginary part apart first.",
-    )
-
-
-def _changes_complex(operation: ir.Operation) -> bool:
-    given, made = (str(v.type) for v in (operation.operands[0], operation.results[0]))
-    return ("complex<f32>" in given) != ("complex<f32>" in made)
-
-
-def _is_known(kind: str) -> bool:
-    return kind.partition(".")[0] in _XLA_DIALECTS or kind in _XLA_OPS
-
-
-def _reachable(index: SymbolIndex, entry: str) -> Iterator[TopLevelOp]:
-    names = index.reachable([entry])
-    return (op for op in index.ops if op.name is None or op.name in names)
-
-
-def _first(op: TopLevelOp, kind: str) -> ir.Location | None:
-    found: list[ir.Location] = []
-
-    def visit(inner: ir.Operation) -> ir.WalkResult:
-        if inner.name != kind:
-            return ir.WalkResult.ADVANCE
-        found.append(inner.location)
-        return ir.WalkResult.INTERRUPT
-
-    op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found[0] if found else None
-
-
 def _excerpt(problem: Problem, source: Source, *, quiet: bool) -> str:
     """The caret of a single problem needs no words: they are the sentence above it."""
     at = position(problem.location, source) if problem.location else None
     return source.excerpt(*at, "" if quiet else problem.sentence) if at else ""
-
-
-CHECKS: tuple[Check, ...] = (_cycles, _foreign_ops, _fatal_types)
-"""Each looks at what the entry uses, and yields what is wrong."""

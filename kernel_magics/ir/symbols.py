@@ -16,15 +16,12 @@ COMPOSITE = "stablehlo.composite"
 CUSTOM_CALL = "stablehlo.custom_call"
 CUSTOM_CALLS = (CUSTOM_CALL, "mhlo.custom_call")
 
-WATCHED = ("stablehlo.divide", "stablehlo.remainder", *CUSTOM_CALLS)
-"""Kinds whose ops the preflight looks at one by one."""
-
+_WATCHED = ("stablehlo.divide", "stablehlo.remainder", *CUSTOM_CALLS)
 _REGIONS = BRANCHES | REDUCERS
-_SILENT = QUIET.difference(WATCHED)
-"""Kinds that the scan passes over outside of such regions."""
+_SILENT = QUIET.difference(_WATCHED)
+"""Kinds whose types the scan passes over."""
 
 _VALUE_ATTRIBUTES = ("arg_attrs", "res_attrs")
-
 _READ_TEXTS = ("sym_name", "sym_visibility", "call_target_name")
 
 _ADVANCE = ir.WalkResult.ADVANCE
@@ -228,7 +225,7 @@ def _read_types(op: TopLevelOp, inner: ir.Operation, kind: str, around: list[_Ar
             if not around[-1].regions_left:
                 around.pop()
             return
-    if kind in WATCHED:
+    if kind in _WATCHED:
         op.watched.setdefault(kind, []).append(inner)
     if kind not in QUIET:
         key = (kind, *inner.results.types)

@@ -14,6 +14,7 @@ from kernel_magics.magics.arguments import HelpShown, line_parser
 from kernel_magics.magics.binding import bind
 from kernel_magics.magics.cell import ELIDED, summary
 from kernel_magics.magics.display import GraphView, TextView
+from kernel_magics.magics.doctor import diagnose
 from kernel_magics.sessions import Session
 
 View = GraphView | TextView
@@ -34,6 +35,7 @@ class HloLine:
             "module": self._module,
             "functions": self._functions,
             "graph": self._graph,
+            "doctor": self._doctor,
             "load": self._load,
             "save": self._save,
             "restore": self._restore,
@@ -60,6 +62,9 @@ class HloLine:
 
     def _graph(self, _: Any) -> View:
         return GraphView(self._session.graph())
+
+    def _doctor(self, options: argparse.Namespace) -> View:
+        return TextView(diagnose(self._session.units, options.name))
 
     def _load(self, options: argparse.Namespace) -> View:
         if "{" in options.file or "$" in options.file:

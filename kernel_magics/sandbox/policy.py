@@ -1,6 +1,6 @@
 """When something is tried in the child first, and for how long."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -19,23 +19,22 @@ class Policy:
     """How long one may take; what takes longer is refused."""
 
 
-_kernel_wide = Policy()
+_kernel_wide = [Policy()]
 _here: ContextVar[Policy | None] = ContextVar("kernel_magics_trial_policy", default=None)
 
 
 def policy() -> Policy:
     """What holds here and now."""
-    return _here.get() or _kernel_wide
+    return _here.get() or _kernel_wide[0]
 
 
 def set_policy(wanted: Policy) -> None:
     """Says what holds in this process from now on, where nothing else is said."""
-    global _kernel_wide
-    _kernel_wide = wanted
+    _kernel_wide[0] = wanted
 
 
 @contextmanager
-def using(wanted: Policy) -> Iterator[None]:
+def using(wanted: Policy) -> Generator[None]:
     """Says what holds within a block."""
     token = _here.set(wanted)
     try:

@@ -1,0 +1,1 @@
+"""A child process that tries what could end the kernel."""
