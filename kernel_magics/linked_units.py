@@ -11,7 +11,7 @@ from kernel_magics.errors import LinkError
 from kernel_magics.ir.entry import default_entry
 from kernel_magics.ir.fingerprint import Fingerprints, fingerprints
 from kernel_magics.ir.link import find_equals, renamed_attributes
-from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
+from kernel_magics.ir.link_report import LinkReport
 from kernel_magics.ir.module_attributes import Attributes, merge_attributes, read_attributes
 from kernel_magics.ir.references import ReferenceRewriter
 from kernel_magics.ir.targets import call_targets, served_declarations
@@ -128,7 +128,7 @@ class LinkedUnits:
             kept = {self._symbols.known.get(mark, "") for mark in prints.values()}
             self._sweep([self._pop(name)], kept)
         report, own = self._link(unit, name, bound, prints)
-        report = replace(self._credited(report, before), notes=unit.notes)
+        report = replace(self._symbols.credit(report, before), notes=unit.notes)
         self._serial += serial is None
         number = self._serial if serial is None else serial
         versions = _versions(before, stays)
@@ -153,28 +153,6 @@ class LinkedUnits:
         return {
             s.new_name for s in symbols if s.fingerprint and s.fingerprint == prints.get(s.old_name)
         }
-
-    def _credited(self, report: LinkReport, before: SessionUnit | None) -> LinkReport:
-        """A report that names whose symbols serve; what the unit had before is still its own."""
-        old = {} if before is None else {s.old_name: s for s in before.report.symbols}
-        own = {s.new_name for s in report.symbols if s.why != "reused"}
-        symbols: list[LinkedSymbol] = []
-        for symbol in report.symbols:
-            was = old.get(symbol.old_name)
-            if symbol.why != "reused":
-                symbols.append(symbol)
-            elif was is not None and was.new_name == symbol.new_name:
-                symbols.append(replace(symbol, why=was.why, reused_from=was.reused_from))
-            elif symbol.new_name in own:
-                symbols.append(symbol)
-            elif owner := self._symbols.owner(symbol.new_name):
-                symbols.append(replace(symbol, reused_from=owner))
-            else:
-                # Its old version had it, under another name.
-                own.add(symbol.new_name)
-                why = "kept" if symbol.old_name == symbol.new_name else "renamed"
-                symbols.append(replace(symbol, why=why, reused_from=""))
-        return replace(report, symbols=tuple(symbols))
 
     def _check_attributes(self, unit: ParsedUnit, name: str, prints: Fingerprints) -> None:
         """Raises where a unit contradicts others; then what its old version said is forgotten."""

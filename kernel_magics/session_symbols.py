@@ -2,7 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 
+from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.session_units import SessionUnit
 
 
@@ -50,3 +52,25 @@ class SessionSymbols:
     def owner(self, name: str) -> str:
         """The unit that has had a symbol the longest; empty where only old versions have it."""
         return next(iter(self._owners.get(name, ())), "")
+
+    def credit(self, report: LinkReport, before: SessionUnit | None) -> LinkReport:
+        """A report that names whose symbols serve; what the unit had before is still its own."""
+        old = {} if before is None else {s.old_name: s for s in before.report.symbols}
+        own = {s.new_name for s in report.symbols if s.why != "reused"}
+        symbols: list[LinkedSymbol] = []
+        for symbol in report.symbols:
+            was = old.get(symbol.old_name)
+            if symbol.why != "reused":
+                symbols.append(symbol)
+            elif was is not None and was.new_name == symbol.new_name:
+                symbols.append(replace(symbol, why=was.why, reused_from=was.reused_from))
+            elif symbol.new_name in own:
+                symbols.append(symbol)
+            elif owner := self.owner(symbol.new_name):
+                symbols.append(replace(symbol, reused_from=owner))
+            else:
+                # Its old version had it, under another name.
+                own.add(symbol.new_name)
+                why = "kept" if symbol.old_name == symbol.new_name else "renamed"
+                symbols.append(replace(symbol, why=why, reused_from=""))
+        return replace(report, symbols=tuple(symbols))

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from queue import Empty
 from time import monotonic
 from typing import Any
@@ -31,7 +32,7 @@ class Kernel:
 
     def __init__(self, setup: str = "%load_ext kernel_magics") -> None:
         self._manager = KernelManager(kernel_name="python3")
-        self._manager.start_kernel(env={**os.environ, "PYTHONPATH": os.getcwd()})
+        self._manager.start_kernel(env={**os.environ, "PYTHONPATH": str(Path.cwd())})
         self._client = self._manager.blocking_client()
         self._client.start_channels()
         self._client.wait_for_ready(timeout=START_S)

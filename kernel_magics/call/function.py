@@ -10,6 +10,7 @@ from jax.errors import JaxRuntimeError
 from kernel_magics.call.failure import compile_error
 from kernel_magics.call.primitive import call_program, compiled
 from kernel_magics.call.program import Program, read_program
+from kernel_magics.call.runs import run_limited
 from kernel_magics.call.scalars import Run, with_integers
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.functions import program_graph
@@ -86,6 +87,7 @@ class HloFunction:
         # A unit may define thousands of functions of which a handful is ever called.
         self._run: Run = self._first_run
         self._compiled: Run | None = None
+        self._limit_s: float | None = None
 
     def __call__(self, *args: Any) -> tuple[jax.Array, ...]:
         """Calls it.
@@ -109,8 +111,27 @@ class HloFunction:
             raise compile_error(self._program, error) from error
 
     def _first_run(self, *args: Any) -> tuple[jax.Array, ...]:
-        self._run = with_integers(self._program.signature, self._jitted())
+        run = self._jitted() if self._limit_s is None else self._limited
+        self._run = with_integers(self._program.signature, run)
         return self._run(*args)
+
+    def _limited(self, *args: Any) -> tuple[jax.Array, ...]:
+        assert self._limit_s is not None
+        if any(isinstance(arg, Tracer) for arg in args):
+            return self._jitted()(*args)
+        return run_limited(self._program, args, self._limit_s)
+
+    @property
+    def limit_s(self) -> float | None:
+        """Seconds that a call may take, compile and all; it then runs in a child process.
+
+        None for no limit. Calls within a trace have none.
+        """
+        return self._limit_s
+
+    @limit_s.setter
+    def limit_s(self, limit_s: float | None) -> None:
+        self._limit_s, self._run = limit_s, self._first_run
 
     def _jitted(self) -> Run:
         self._compiled = self._compiled or compiled(self._program)

@@ -42,7 +42,7 @@ class Program:
     def signature(self) -> Signature:
         """Arguments and results."""
         if self._signature is None:
-            op = _read(self.source).index.by_name[self.entry]
+            op = parsed(self.source).index.by_name[self.entry]
             object.__setattr__(self, "_signature", read_signature(op, self.source))
         assert self._signature is not None
         return self._signature
@@ -51,7 +51,7 @@ class Program:
     def digest(self) -> str:
         """What the whole program says, not how it is spelled."""
         if not self._digest:
-            object.__setattr__(self, "_digest", digest(_read(self.source).canonical))
+            object.__setattr__(self, "_digest", digest(parsed(self.source).canonical))
         return self._digest
 
     @property
@@ -81,11 +81,12 @@ def read_program(source: Source, entry: str) -> Program:
         SourceError: It is not a program that we take.
         EntryError: It has no such function.
     """
-    op = named_entry(_read(source).index, entry, source)
+    op = named_entry(parsed(source).index, entry, source)
     assert op.name is not None
     return Program(source, op.name)
 
 
 @lru_cache(maxsize=4)
-def _read(source: Source) -> ParsedUnit:
+def parsed(source: Source) -> ParsedUnit:
+    """A program in a context of its own, not to be changed; the last few are remembered."""
     return read_unit(source, new_context())

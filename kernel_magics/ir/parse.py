@@ -8,12 +8,17 @@ from jax.errors import JaxRuntimeError
 from jax.extend import mlir
 from jax.extend.mlir import ir
 
+from kernel_magics.background import Job
 from kernel_magics.errors import Diagnostic, FormatError, ParseError
 from kernel_magics.ir import formats
+from kernel_magics.ir.context import new_context
 from kernel_magics.ir.diagnostics import collect, excerpts
 from kernel_magics.ir.hlo import read_exported, read_hlo
 from kernel_magics.ir.parse_guard import ensure_readable
 from kernel_magics.ir.source import Source
+
+LARGE = 4 << 20
+"""Bytes or characters that take some tenths of a second to read; their bytecode takes half."""
 
 _OLD_TEXT = (
     "MLIR text is not stable across versions; if an older or newer tool wrote it, "
@@ -49,10 +54,21 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         return parse(Source(read_exported(source), source.name), context)
     ensure_readable(source)
     try:
-        module = ir.Module.parse(source.content, context)
+        module = _parsed(source, context)
     except ir.MLIRError as error:
         raise _refusal(source, kind, error) from error
     return _upgrade(module, source) if _is_versioned(module, source) else module
+
+
+def _parsed(source: Source, context: ir.Context) -> ir.Module:
+    """Large programs are read in a thread, so that Ctrl-C need not wait for it.
+
+    The context there is another one: nobody may use ours while an abandoned thread does.
+    """
+    if len(source.content) < LARGE:
+        return ir.Module.parse(source.content, context)
+    job = Job(lambda: bytecode(ir.Module.parse(source.content, new_context())))
+    return ir.Module.parse(job.wait(), context)
 
 
 def _is_versioned(module: ir.Module, source: Source) -> bool:

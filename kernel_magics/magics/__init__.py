@@ -7,6 +7,9 @@ from IPython.core.magic import no_var_expand
 
 from kernel_magics.magics.cell import HloCell
 from kernel_magics.magics.line import HloLine
+from kernel_magics.magics.settings import KernelMagics
+from kernel_magics.sandbox.kernel import end
+from kernel_magics.sandbox.policy import Policy, set_policy
 from kernel_magics.sessions import Session
 
 _EVENT = "pre_run_cell"
@@ -16,6 +19,8 @@ def load_magics(shell: InteractiveShell, session: Session) -> None:
     """Registers the magics; loading twice leaves one of each."""
     unload_magics(shell)
     cell, line = HloCell(shell, session), HloLine(shell, session)
+    configurables: Any = shell.configurables
+    configurables.append(KernelMagics(parent=shell))
     shell.events.register(_EVENT, cell.remember)
     shell.input_transformers_cleanup.append(cell.keep_empty_body)
     # Neither line nor body may be touched: `{x}` and `$x` are text of the program.
@@ -25,10 +30,13 @@ def load_magics(shell: InteractiveShell, session: Session) -> None:
 
 
 def unload_magics(shell: InteractiveShell) -> None:
-    """Takes the magics and their hook out again."""
+    """Takes the magics, their hook and their settings out again, and ends the child process."""
     magics: Any = shell.magics_manager.magics
     cell = magics["cell"].pop("hlo", None)
     magics["line"].pop("hlo", None)
+    shell.configurables[:] = [c for c in shell.configurables if not isinstance(c, KernelMagics)]
+    set_policy(Policy())
+    end()
     if isinstance(cell, HloCell):
         shell.events.unregister(_EVENT, cell.remember)
         shell.input_transformers_cleanup.remove(cell.keep_empty_body)

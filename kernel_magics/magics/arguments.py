@@ -90,7 +90,26 @@ def cell_parser() -> MagicParser:
     parser.add_argument(
         "--no-compile", action="store_true", help="link and show, compile when called"
     )
+    parser.add_argument(
+        "--trial",
+        choices=("always", "auto", "never"),
+        help="when it is tried in a child process first (default: auto, where nothing shows "
+        "that it is safe)",
+    )
+    parser.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=_seconds,
+        help="how long a trial may take; runs whose end is not evident then have this limit, too",
+    )
     return parser
+
+
+def _seconds(word: str) -> float:
+    seconds = float(word)
+    if not 0 < seconds < float("inf"):
+        raise ValueError
+    return seconds
 
 
 def line_parser() -> MagicParser:

@@ -1,33 +1,32 @@
 """`%%hlo`: from the text of a cell to functions in the user's namespace."""
 
 import argparse
-import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 from IPython.core.interactiveshell import InteractiveShell
-from jax.errors import JaxRuntimeError
 
-from kernel_magics.call.failure import compile_error
-from kernel_magics.call.function import HloFunction
-from kernel_magics.compile.background import Job
-from kernel_magics.compile.cost import read_cost
-from kernel_magics.errors import CompileError, CompileInterrupted
+from kernel_magics.errors import CompileInterrupted, KernelMagicsError
+from kernel_magics.interrupts import uninterrupted
 from kernel_magics.ir.arguments import check_callable
 from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.entry import ambiguous, default_entry, named_entry
 from kernel_magics.ir.legalize import lowered_copy
 from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
-from kernel_magics.ir.preflight import preflight
+from kernel_magics.ir.preflight import assess, refusal
 from kernel_magics.ir.signature import Signature, read_signature
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.targets import served_declarations
 from kernel_magics.ir.unit import ParsedUnit
 from kernel_magics.magics.arguments import HelpShown, cell_parser
 from kernel_magics.magics.binding import Binding, bind
+from kernel_magics.magics.compiling import compile_entry
 from kernel_magics.magics.display import CellView, GraphView, TextView
+from kernel_magics.magics.runs import limit_runs
+from kernel_magics.sandbox.kernel import kernel_sandbox
+from kernel_magics.sandbox.policy import Policy, policy, using
 from kernel_magics.session_units import SessionUnit
 from kernel_magics.sessions import Session
 
@@ -65,31 +64,61 @@ class HloCell:
             options = cell_parser().parse_line(line)
         except HelpShown:
             return None
-        source = self._source(cell)
+        general = policy()
+        with using(Policy(options.trial or general.when, options.timeout or general.timeout_s)):
+            return self._run(self._source(cell), options)
+
+    def _run(self, source: Source, options: argparse.Namespace) -> CellView:
         name = options.name or self._session.next_name(self._cell_id)
         before = self._session.units.get(name)
-        unit = self._session.unchanged(source, name) or self._define(source, name, options)
-        if options.func not in (None, unit.entry):
-            unit = self._define(source, name, options)
-        for other in unit.report.relinked:
-            bind(self._shell, self._session.units[other])
-        binding = bind(self._shell, unit)
-        note = "\n".join(filter(None, [binding.note, summary(unit.report)]))
-        view = CellView(self._shell, self._content(unit, options, note), unit.report)
+        unit = self._session.unchanged(source, name)
+        if unit is None or options.func not in (None, unit.entry):
+            read, entry = self._read_interruptibly(source, name, options)
+            with uninterrupted():
+                unit = self._session.add(read, name, entry=entry)
+                binding = self._bind(unit)
+        else:
+            binding = self._bind(unit)
+        function = unit.functions[unit.entry] if unit.entry is not None else None
+        notes = [binding.note, summary(unit.report)]
+        if function is not None:
+            notes.append(limit_runs(function, options.timeout))
+        view = CellView(
+            self._shell, self._content(unit, options, "\n".join(filter(None, notes))), unit.report
+        )
         view.show()
-        if not options.no_compile and unit.entry is not None:
+        if function is not None and not options.no_compile:
             try:
-                view.complete(_compile(unit.functions[unit.entry]))
+                view.complete(compile_entry(function))
             except CompileInterrupted:
                 raise
-            except CompileError:
+            except KernelMagicsError:
                 self._put_back(name, before, binding)
                 raise
         return view
 
+    def _bind(self, unit: SessionUnit) -> Binding:
+        for other in unit.report.relinked:
+            bind(self._shell, self._session.units[other])
+        return bind(self._shell, unit)
+
+    def _read_interruptibly(
+        self, source: Source, name: str, options: argparse.Namespace
+    ) -> tuple[ParsedUnit, str | None]:
+        try:
+            return self._read(source, name, options)
+        except KeyboardInterrupt:
+            raise CompileInterrupted(
+                "Interrupted while the program was read; the session is as it was",
+                details=["A large program is read to its end in the background, and forgotten."],
+                advice="Run the cell again, or make it smaller.",
+            ) from None
+
     @without_collections()
-    def _define(self, source: Source, name: str, options: argparse.Namespace) -> SessionUnit:
-        """Links the program, unless it could not be compiled: then it leaves no trace."""
+    def _read(
+        self, source: Source, name: str, options: argparse.Namespace
+    ) -> tuple[ParsedUnit, str | None]:
+        """The program and its entry, unless it cannot be compiled: then nothing has changed."""
         read = self._session.read(source)
         entry = _entry(read, options)
         if entry is not None and not options.no_compile:
@@ -98,8 +127,19 @@ class HloCell:
             on_offer = self._session.on_offer(name)
             bound = {*meanings, *served_declarations(read.index, meanings)}
             seen = lowered_copy(read, entry.name)
-            preflight(seen, entry.name, read.source, bound=bound, on_offer=on_offer)
-        return self._session.add(read, name, entry=entry.name if entry else None)
+            found = assess(
+                seen,
+                entry.name,
+                bound=bound,
+                on_offer=on_offer,
+                device_count=jax.device_count(),
+            )
+            if found.problems:
+                raise refusal(entry.name, found.problems, read.source)
+            if found.doubts and policy().when != "never":
+                # It starts while the program is linked and its graph is drawn.
+                kernel_sandbox().warm_up()
+        return read, entry.name if entry else None
 
     def _put_back(self, name: str, before: SessionUnit | None, binding: Binding) -> None:
         """Undoes a cell that XLA refused: its unit, its variables, and the units that followed."""
@@ -167,30 +207,3 @@ def _why(symbol: LinkedSymbol, unit: str) -> str:
 
 def _listed(units: Sequence[str]) -> str:
     return ", ".join(f"`{unit}`" for unit in units)
-
-
-def _compile(function: HloFunction) -> str:
-    """Compiles for the default device; says what it took.
-
-    Raises:
-        CompileError: XLA refused the program.
-        CompileInterrupted: The user did not want to wait.
-    """
-    signature = function.signature
-    if signature.is_dynamic:
-        return f"`@{signature.name}` has dynamic dimensions: it is compiled when it is called"
-    shapes = [jax.ShapeDtypeStruct(a.type.shape or (), a.type.dtype) for a in signature.arguments]
-    lowered = function.lower(*shapes)
-    began = time.perf_counter()
-    try:
-        compiled = Job(lowered.compile).wait()
-    except JaxRuntimeError as error:
-        raise compile_error(function.program, error) from error
-    except KeyboardInterrupt:
-        # No chain: the interrupt is what the user did, not what went wrong.
-        raise CompileInterrupted(
-            f"Interrupted: the compile of `@{signature.name}` goes on in the background",
-            details=["The functions of this cell are linked and bound."],
-            advice="A call waits for its own compile; run the cell again to see what it costs.",
-        ) from None
-    return str(read_cost(compiled, jax.default_backend(), time.perf_counter() - began))

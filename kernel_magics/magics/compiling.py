@@ -1,0 +1,56 @@
+"""The compile of a cell's entry: tried first where that is wanted, and open to Ctrl-C."""
+
+import time
+
+import jax
+from jax.errors import JaxRuntimeError
+
+from kernel_magics.background import Job
+from kernel_magics.call.failure import compile_error
+from kernel_magics.call.function import HloFunction
+from kernel_magics.compile.cost import read_cost
+from kernel_magics.errors import CompileInterrupted
+
+_BOUND = "The functions of this cell are linked and bound."
+
+
+def compile_entry(function: HloFunction) -> str:
+    """Compiles for the default device; says what it took.
+
+    Raises:
+        CompileError: XLA refused the program.
+        SandboxError: Trying it in a child process ended that.
+        CompileInterrupted: The user did not want to wait.
+    """
+    signature = function.signature
+    if signature.is_dynamic:
+        return f"`@{signature.name}` has dynamic dimensions: it is compiled when it is called"
+    lowered = _lower(function)
+    began = time.perf_counter()
+    try:
+        compiled = Job(lowered.compile).wait()
+    except JaxRuntimeError as error:
+        raise compile_error(function.program, error) from error
+    except KeyboardInterrupt:
+        # No chain: the interrupt is what the user did, not what went wrong.
+        raise CompileInterrupted(
+            f"Interrupted: the compile of `@{signature.name}` goes on in the background",
+            details=[_BOUND],
+            advice="A call waits for its own compile; run the cell again to see what it costs.",
+        ) from None
+    return str(read_cost(compiled, jax.default_backend(), time.perf_counter() - began))
+
+
+def _lower(function: HloFunction) -> jax.stages.Lowered:
+    """Lowers it, which tries it first."""
+    signature = function.signature
+    shapes = [jax.ShapeDtypeStruct(a.type.shape or (), a.type.dtype) for a in signature.arguments]
+    try:
+        return function.lower(*shapes)
+    except KeyboardInterrupt:
+        raise CompileInterrupted(
+            f"Interrupted before `@{signature.name}` was compiled; nothing goes on in the "
+            "background",
+            details=[_BOUND],
+            advice="Run the cell again, or with `--trial never` to compile it untried.",
+        ) from None
