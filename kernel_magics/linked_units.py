@@ -133,7 +133,15 @@ class LinkedUnits:
         number = self._serial if serial is None else serial
         versions = _versions(before, stays)
         made = make_unit(
-            unit, report, entry, number, own, bindings, versions=versions, is_offer=is_offer
+            unit,
+            report,
+            entry,
+            number,
+            own,
+            bindings,
+            nameless=[op.operation for op in unit.index.ops if op.name is None],
+            versions=versions,
+            is_offer=is_offer,
         )
         self._put(made)
         if makes_room:
@@ -208,7 +216,7 @@ class LinkedUnits:
             alive = [*self.units.values(), *self.retired]
             names = set[str]().union(*(unit.merged_names for unit in gone))
             names = names.difference(kept, *(unit.merged_names for unit in alive))
-            self.module.erase(sorted(names))
+            self.module.erase(sorted(names), [op for unit in gone for op in unit.nameless])
             self._symbols.forget(names)
             in_use = bool(gone)
         self._attributes = _merged_attributes(self.units.values())

@@ -15,8 +15,14 @@ from kernel_magics.ir.unit import ParsedUnit, read_unit
 from kernel_magics.session_units import SessionUnit, make_unit
 
 
-def archived(unit: SessionUnit, *, is_retired: bool = False) -> archive.ArchivedUnit:
-    """What a file remembers of a unit."""
+def archived(
+    unit: SessionUnit, module: ir.Module, *, is_retired: bool = False
+) -> archive.ArchivedUnit:
+    """What a file remembers of a unit of a session module."""
+    places: tuple[int, ...] = ()
+    if unit.nameless:
+        top = [view.operation for view in module.body.operations]
+        places = tuple(place for place, operation in enumerate(top) if operation in unit.nameless)
     return archive.ArchivedUnit(
         name=unit.name,
         entry=unit.entry,
@@ -27,6 +33,7 @@ def archived(unit: SessionUnit, *, is_retired: bool = False) -> archive.Archived
         first_line=unit.source.first_line,
         is_offer=unit.is_offer,
         is_retired=is_retired,
+        nameless=places,
     )
 
 
@@ -58,6 +65,7 @@ def _unit(
     module: ir.Module, unit: archive.ArchivedUnit, bindings: tuple[Binding, ...]
 ) -> SessionUnit:
     parsed = _read_again(module, unit)
+    top = [view.operation for view in module.body.operations] if unit.nameless else []
     return make_unit(
         parsed,
         unit.report,
@@ -65,6 +73,7 @@ def _unit(
         unit.serial,
         read_attributes(module.operation),
         bindings,
+        nameless=[top[place] for place in unit.nameless],
         is_offer=unit.is_offer,
     )
 

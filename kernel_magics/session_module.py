@@ -1,6 +1,6 @@
 """The one MLIR module of a session: units are linked into it and erased from it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from jax.extend.mlir import ir
 
@@ -47,10 +47,13 @@ class SessionModule:
             prints=prints,
         )
 
-    def erase(self, symbols: Iterable[str]) -> None:
-        """Takes symbols out that nothing uses."""
+    def erase(self, symbols: Iterable[str], nameless: Sequence[ir.Operation] = ()) -> None:
+        """Takes symbols out that nothing uses, and ops that are no symbols."""
         for symbol in symbols:
             self._symbols.erase(self._symbols[symbol])
+        # The last first: an op may use the values of those before it.
+        for operation in reversed(nameless):
+            operation.erase()
 
     def set_attributes(self, attributes: Attributes) -> None:
         """Gives the module these attributes and no others."""

@@ -1,9 +1,11 @@
 """One unit of a session: its program, what linking did, and the functions it brought."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+
+from jax.extend.mlir import ir
 
 from kernel_magics.call.function import HloFunction, Version
 from kernel_magics.call.program import Binding, Program
@@ -37,6 +39,8 @@ class SessionUnit:
     """Those of the unit's own module."""
     is_offer: bool = False
     """Whether it is a JAX function that programs may declare: any other definition goes first."""
+    nameless: tuple[ir.Operation, ...] = field(default=(), repr=False)
+    """Its ops at the top of the session module that are no symbols, in order."""
 
     @cached_property
     def graph(self) -> FunctionGraph:
@@ -66,6 +70,7 @@ def make_unit(
     own: Attributes,
     bindings: tuple[Binding, ...] = (),
     *,
+    nameless: Sequence[ir.Operation] = (),
     versions: Mapping[str, Version] = _NONE,
     is_offer: bool = False,
 ) -> SessionUnit:
@@ -78,6 +83,7 @@ def make_unit(
         serial: Higher than those of all units before.
         own: The attributes of the program's module.
         bindings: What its declarations mean.
+        nameless: Its ops in the session module that are no symbols.
         versions: Those of functions that say what the unit's old version said.
         is_offer: Whether it is a JAX function on offer.
     """
@@ -99,4 +105,5 @@ def make_unit(
         serial=serial,
         attributes=own,
         is_offer=is_offer,
+        nameless=tuple(nameless),
     )

@@ -182,11 +182,10 @@ class Session:
         Raises:
             SessionError: The file cannot be written.
         """
-        units = [archived(unit) for unit in self.units.values()]
-        units += [archived(unit, is_retired=True) for unit in self._linked.retired]
-        archive.write_file(
-            Path(path).expanduser(), archive.write(self._linked.module.module, units)
-        )
+        module = self._linked.module.module
+        units = [archived(unit, module) for unit in self.units.values()]
+        units += [archived(unit, module, is_retired=True) for unit in self._linked.retired]
+        archive.write_file(Path(path).expanduser(), archive.write(module, units))
 
     def restore(self, path: str | os.PathLike[str]) -> None:
         """Brings back what `save` wrote, in place of what the session holds.

@@ -261,3 +261,22 @@ def test_graph_of_the_session_shows_renames_and_reuse(session):
     assert [(edge.kind, edge.count) for edge in graph.edges] == [("call", 1), ("call", 1)]
     assert "reused ×2" in graph.to_text()
     assert "→" in graph.to_svg()
+
+
+def test_ops_that_are_no_symbols_go_with_their_unit(session, tmp_path):
+    text = "%c = stablehlo.constant dense<{0}.0> : tensor<f32>\n%d = stablehlo.add %c, %c : tensor<f32>\n"
+    session.define(text.format(1) + program("add"), name="a")
+    session.define(text.format(2), name="b")
+    assert session.module_text().count("stablehlo.constant") == 2
+    session.define(text.format(3), name="b")
+    assert "dense<2.0" not in session.module_text()
+    session.save(tmp_path / "session")
+    restored = km.Session()
+    restored.restore(tmp_path / "session")
+    for held in (session, restored):
+        held.drop("a")
+        assert "dense<1.0" not in held.module_text()
+        assert "dense<3.0" in held.module_text()
+        held.drop("b")
+        assert defined(held) == []
+        assert "stablehlo" not in held.module_text()

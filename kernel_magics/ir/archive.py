@@ -49,6 +49,8 @@ class ArchivedUnit:
     is_offer: bool = False
     is_retired: bool = False
     """Whether it is an old version, kept for those that are bound to it."""
+    nameless: tuple[int, ...] = ()
+    """Places of its ops that are no symbols among those at the top of the module."""
 
 
 def write(module: ir.Module, units: Sequence[ArchivedUnit]) -> bytes:
@@ -225,5 +227,5 @@ def _unit(fields: dict[str, Any]) -> ArchivedUnit:
     symbols = tuple(LinkedSymbol(**symbol) for symbol in report.pop("symbols"))
     report |= {key: tuple(report[key]) for key in ("notes", "undefined", "relinked", "outdated")}
     report = LinkReport(symbols=symbols, **report)
-    restored: dict[str, Any] = {**fields, "report": report}
+    restored = {**fields, "report": report, "nameless": tuple(fields["nameless"])}
     return ArchivedUnit(**restored)

@@ -20,6 +20,9 @@ from kernel_magics.ir.source import Source
 LARGE = 4 << 20
 """Bytes or characters that take some tenths of a second to read; their bytecode takes half."""
 
+_UNREADABLE = (RuntimeError, ValueError, MemoryError, OverflowError, IndexError)
+"""What MLIR's binding raises beside `MLIRError`."""
+
 _OLD_TEXT = (
     "MLIR text is not stable across versions; if an older or newer tool wrote it, "
     "ask for a portable artifact (`.mlir.bc`), which is."
@@ -57,6 +60,10 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         module = _parsed(source, context)
     except ir.MLIRError as error:
         raise _refusal(source, kind, error) from error
+    except _UNREADABLE as error:
+        # Damaged bytecode asks for sizes that there are not, or holds names that are no text.
+        words = str(error).split("\n")[-1]
+        raise _unreadable(source, [], words) from error
     return _upgrade(module, source) if _is_versioned(module, source) else module
 
 
@@ -113,7 +120,12 @@ def _refusal(source: Source, kind: formats.Format, error: ir.MLIRError) -> Excep
     details = [diagnostic.message for diagnostic in diagnostics]
     if problem:
         return FormatError(problem[0], details=details, advice=problem[1])
-    what = f"The {len(source.content):,} bytes of bytecode cannot be read: {details[0]}"
+    return _unreadable(source, diagnostics, details[0])
+
+
+def _unreadable(source: Source, diagnostics: Sequence[Diagnostic], words: str) -> ParseError:
+    kind = "bytes of bytecode" if isinstance(source.content, bytes) else "characters"
+    what = f"The {len(source.content):,} {kind} cannot be read: {words}"
     return _parse_error(
         what, diagnostics, "The file may be cut short or damaged: write or copy it again."
     )

@@ -7,6 +7,7 @@ from jax.extend.mlir import ir
 from kernel_magics.errors import FormatError
 from kernel_magics.ir.fingerprint import canonical_text, top_level_texts
 from kernel_magics.ir.hlo import conversion_notes
+from kernel_magics.ir.module_attributes import read_attributes
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import SymbolIndex, scan
@@ -46,11 +47,20 @@ def scanned(source: Source, module: ir.Module) -> ParsedUnit:
     texts = tuple(top_level_texts(module, canonical))
     try:
         index = scan(module, texts)
+        read_attributes(module.operation)
     except RuntimeError as error:
         # The binding makes Python strings of names, and MLIR takes any bytes for a name.
         raise FormatError(
-            f"The {source.name} has a symbol or a custom-call target whose name is not UTF-8",
+            f"The {source.name} has a symbol, an attribute or a custom-call target whose name is "
+            "not UTF-8",
             details=[str(error).split("\n")[-1]],
             advice="Give it a name that is text.",
+        ) from error
+    except TypeError as error:
+        # The binding has no class for constants of complex numbers and of small floats.
+        raise FormatError(
+            f"The {source.name} has a module attribute that cannot be carried over",
+            details=[str(error).split("\n")[-1]],
+            advice="Remove attributes of the module that hold complex numbers or small floats.",
         ) from error
     return ParsedUnit(source, module, index, canonical, texts, conversion_notes(source))
