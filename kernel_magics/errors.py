@@ -13,7 +13,7 @@ KernelMagicsError
 │   └── CompileInterrupted the user did not want to wait
 ├── SandboxError           the child process that tried it died or did not answer
 ├── SessionError           no such unit, or a file that holds no session
-└── UsageError             a magic was called the wrong way
+└── UsageError             a magic or a query was given words it does not understand
 
 Every message has four parts: what failed, where, expected against given, what to do next.
 """
@@ -150,7 +150,7 @@ class SessionError(KernelMagicsError, LookupError):
 
 
 class UsageError(KernelMagicsError, ValueError):
-    """A magic was called with words it does not understand."""
+    """A magic or a query was given words that it does not understand."""
 
 
 def _indent(text: str) -> str:

@@ -26,7 +26,7 @@ def to_dot(graph: CallGraph) -> str:
         node_attr={"shape": "box", "fontname": "Helvetica", "fontsize": "11", "height": "0.6"},
         edge_attr={"fontname": "Helvetica", "fontsize": "11", "arrowsize": "0.8"},
     )
-    dot.attr(label=_label(visible(graph.title)), labelloc="t", labeljust="l")
+    dot.attr(label=left_label(visible(graph.title)), labelloc="t", labeljust="l")
     numbers: dict[str, str] = {}
     for node in graph.nodes:
         if node.id not in numbers:
@@ -46,10 +46,10 @@ def _node_label(node: FunctionNode, graph: CallGraph) -> str:
     facts.append(status_words(node))
     if node.kind == "function":
         facts.append(plural(node.op_count, "op"))
-    return _label(f"{entry}{shown_name(node)}{renamed}", " · ".join(facts))
+    return left_label(f"{entry}{shown_name(node)}{renamed}", " · ".join(facts))
 
 
-def _label(*lines: str) -> str:
+def left_label(*lines: str) -> str:
     r"""Joins lines with `\l`, left aligned; entities and backslashes in them lose their meaning."""
     escaped = (line.replace("&", "&amp;").replace("\\", "\\\\") + r"\l" for line in lines)
     # `nohtml` keeps a text in angle brackets from being read as HTML.

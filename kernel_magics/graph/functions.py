@@ -1,7 +1,8 @@
 """Builds function graphs: of one unit as it was linked, and of all units of a session."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.graph.model import CallEdge, EdgeKind, FunctionNode, Status
@@ -12,6 +13,10 @@ from kernel_magics.ir.link_report import LinkedSymbol, LinkReport
 from kernel_magics.ir.parse import parse
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import CALLS, COMPOSITE, SymbolIndex, TopLevelOp, scan
+
+if TYPE_CHECKING:
+    from kernel_magics.graph.ops_graph import OpsGraph
+    from kernel_magics.graph.ops_source import UnitOps
 
 _EDGE_KINDS: Mapping[str, EdgeKind] = {CALLS: "call", COMPOSITE: "composite"}
 
@@ -52,7 +57,9 @@ def unit_graph(
             node = _custom_call(target, report.unit)
             nodes.setdefault(node.id, node)
             edges[merged, node.id, "custom_call"] = count
-    return FunctionGraph(tuple(nodes.values()), _edges(edges), report.unit)
+    merged_names = {symbol.old_name: symbol.new_name for symbol in report.symbols}
+    opener = _opener(source, report.unit, merged_names)
+    return FunctionGraph(tuple(nodes.values()), _edges(edges), report.unit, opener=opener)
 
 
 def program_graph(source: Source, entry: str, report: LinkReport | None) -> FunctionGraph:
@@ -80,14 +87,38 @@ def merge_graphs(graphs: Iterable[FunctionGraph], title: str) -> FunctionGraph:
     nodes: dict[str, FunctionNode] = {}
     edges: dict[tuple[str, str, EdgeKind], int] = {}
     letters: dict[str, str] = {}
+    openers: dict[str, Callable[[str], OpsGraph]] = {}
     for graph in graphs:
         letters[graph.title] = _letter(len(letters))
         for node in graph.nodes:
+            if node.kind == "function" and graph.opener is not None:
+                openers.setdefault(node.id, graph.opener)
             known = nodes.get(node.id)
             nodes[node.id] = node if known is None else _shared(known, node)
         for edge in graph.edges:
             edges.setdefault((edge.caller, edge.callee, edge.kind), edge.count)
-    return FunctionGraph(tuple(map(_settled, nodes.values())), _edges(edges), title, letters)
+    settled = tuple(map(_settled, nodes.values()))
+
+    def opener(node_id: str) -> "OpsGraph":
+        return openers[node_id](node_id)
+
+    return FunctionGraph(settled, _edges(edges), title, letters, opener if openers else None)
+
+
+def _opener(
+    source: Source, unit: str, merged_names: Mapping[str, str]
+) -> Callable[[str], "OpsGraph"]:
+    """Reads the unit again when the first of its functions is opened; most never are."""
+    made: list[UnitOps] = []
+
+    def opener(node_id: str) -> "OpsGraph":
+        from kernel_magics.graph.ops_source import UnitOps  # noqa: PLC0415
+
+        if not made:
+            made.append(UnitOps(source, unit, merged_names))
+        return made[0].open(node_id)
+
+    return opener
 
 
 def _node(

@@ -57,9 +57,9 @@ def lay_out_with_graphviz(command: str, problem: Problem, time_limit_s: float) -
     widths = list(problem.widths)
     if len(set(widths)) > 1:
         # Ranks do not depend on widths: a first run without curves tells the columns.
-        first = _run(command, _dot_text(problem, widths, splines="none"), deadline)
-        widths = _column_widths(widths, _centres(first, len(widths)))
-    answer = _run(command, _dot_text(problem, widths, splines="true"), deadline)
+        first = run_engine(command, _dot_text(problem, widths, splines="none"), deadline)
+        widths = _column_widths(widths, read_centres(first, len(widths)))
+    answer = run_engine(command, _dot_text(problem, widths, splines="true"), deadline)
     try:
         return _read(answer, problem, widths)
     except (KeyError, IndexError, TypeError, ValueError) as error:
@@ -69,12 +69,12 @@ def lay_out_with_graphviz(command: str, problem: Problem, time_limit_s: float) -
 def _dot_text(problem: Problem, widths: Sequence[float], splines: str) -> str:
     lines = [
         "digraph {",
-        f'rankdir=LR; splines="{splines}"; nodesep={_inches(ROW_GAP)};',
-        f"ranksep={_inches(COLUMN_GAP)};",
-        f'node [shape=box, fixedsize=true, height={_inches(NODE_HEIGHT)}, label=""];',
+        f'rankdir=LR; splines="{splines}"; nodesep={inches(ROW_GAP)};',
+        f"ranksep={inches(COLUMN_GAP)};",
+        f'node [shape=box, fixedsize=true, height={inches(NODE_HEIGHT)}, label=""];',
         "edge [tailport=e, headport=w, arrowsize=0.8];",
     ]
-    lines += [f"n{index} [width={_inches(widths[index])}];" for index in _order(problem)]
+    lines += [f"n{index} [width={inches(widths[index])}];" for index in _order(problem)]
     # Without this, an entry that calls only what is far right would stand in the middle.
     first = " ".join(f"n{index};" for index in problem.first_column)
     lines.append(f"{{ rank=min; {first} }}" if first else "")
@@ -99,7 +99,12 @@ def _order(problem: Problem) -> list[int]:
     return sorted(range(len(component)), key=lambda index: (-root(index), index))
 
 
-def _run(command: str, text: str, deadline: float) -> dict[str, Any]:
+def run_engine(command: str, text: str, deadline: float) -> dict[str, Any]:
+    """Returns what Graphviz answers to a DOT text.
+
+    Raises:
+        EngineFailedError: No answer before the deadline, or none that is JSON.
+    """
     seconds = deadline - time.monotonic()
     try:
         # On an interrupt `run` kills the child before the exception goes on.
@@ -119,7 +124,8 @@ def _run(command: str, text: str, deadline: float) -> dict[str, Any]:
     return answer  # pyright: ignore[reportUnknownVariableType]  # a JSON object
 
 
-def _centres(answer: dict[str, Any], count: int) -> list[Point]:
+def read_centres(answer: dict[str, Any], count: int) -> list[Point]:
+    """Returns the middle of nodes `n0`, `n1`, … in an answer; y counts upwards."""
     try:
         # The group of the first column is an object too, and has no place.
         nodes = (item for item in answer["objects"] if "pos" in item)
@@ -139,9 +145,9 @@ def _column_widths(widths: Sequence[float], centres: Sequence[Point]) -> list[fl
 def _read(answer: dict[str, Any], problem: Problem, widths: Sequence[float]) -> Drawing:
     boxes = tuple(
         Box(x - width / 2, -y - NODE_HEIGHT / 2, width)
-        for width, (x, y) in zip(widths, _centres(answer, len(widths)), strict=True)
+        for width, (x, y) in zip(widths, read_centres(answer, len(widths)), strict=True)
     )
-    curves = {int(item["id"]): _spline(item["pos"]) for item in answer.get("edges", [])}
+    curves = {int(item["id"]): read_spline(item["pos"]) for item in answer.get("edges", [])}
     pairs = Counter(problem.edges)
     splines: list[Spline] = []
     for index, pair in enumerate(problem.edges):
@@ -152,7 +158,7 @@ def _read(answer: dict[str, Any], problem: Problem, widths: Sequence[float]) -> 
     return Drawing(boxes, tuple(splines))
 
 
-def _spline(text: str) -> Spline:
+def read_spline(text: str) -> Spline:
     """Reads `e,TIP START CONTROL CONTROL END …`; Graphviz counts y upwards."""
     first = text.split(";", maxsplit=1)[0].split()
     tips = [_point(word[2:]) for word in first if word.startswith("e,")]
@@ -167,5 +173,6 @@ def _point(text: str) -> Point:
     return float(x), float(y)
 
 
-def _inches(pixels: float) -> str:
+def inches(pixels: float) -> str:
+    """Returns a length as DOT wants it."""
     return f"{pixels / _POINTS_PER_INCH:.4f}"

@@ -1,8 +1,7 @@
 """Lays a graph out without any program: longest-path layers, ordered by their neighbours."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 
 from kernel_magics.graph.geometry import (
     ARROW_LENGTH,
@@ -16,11 +15,10 @@ from kernel_magics.graph.geometry import (
     Spline,
     adjacent_curve,
 )
+from kernel_magics.graph.layering import back_edges, longest_path, ordered, with_lanes
 
 # A lane is the place that a long edge takes in a column it passes.
 _LANE_HEIGHT = 4.0
-_MOST_LANES = 5_000
-_SWEEPS = 4
 _STUB = 22.0
 _BOW = 14.0
 
@@ -28,14 +26,14 @@ _BOW = 14.0
 def lay_out_plainly(problem: Problem) -> Drawing:
     """Returns a left-to-right layout in time linear in nodes, edges and lanes."""
     count = len(problem.widths)
-    backward = _back_edges(count, problem.edges)
+    backward = back_edges(count, problem.edges)
     forward = [
         (head, tail) if index in backward else (tail, head)
         for index, (tail, head) in enumerate(problem.edges)
     ]
-    layers = _longest_path(count, forward)
-    paths = _with_lanes(layers, forward)
-    columns = _ordered(layers, paths)
+    layers = longest_path(count, forward)
+    paths = with_lanes(layers, forward)
+    columns = ordered(layers, paths)
     centres = _centres(columns, count)
     starts, widths = _column_extents(columns, problem.widths)
     boxes = tuple(
@@ -58,95 +56,6 @@ def lay_out_plainly(problem: Problem) -> Drawing:
         else:
             splines.append(adjacent_curve(*ends, bow))
     return Drawing(boxes, tuple(splines))
-
-
-def _back_edges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    """The edges that close a cycle, by a depth-first walk without recursion."""
-    leaving: list[list[tuple[int, int]]] = [[] for _ in range(count)]
-    for index, (tail, head) in enumerate(edges):
-        leaving[tail].append((index, head))
-    has_caller = {head for _, head in edges}
-    order = sorted(range(count), key=lambda node: node in has_caller)
-    back: set[int] = set()
-    state = [0] * count  # 0 new, 1 on the path, 2 done
-    for root in order:
-        if state[root]:
-            continue
-        state[root] = 1
-        stack = [(root, iter(leaving[root]))]
-        while stack:
-            node, rest = stack[-1]
-            for index, head in rest:
-                if state[head] == 1:
-                    back.add(index)
-                elif state[head] == 0:
-                    state[head] = 1
-                    stack.append((head, iter(leaving[head])))
-                    break
-            else:
-                state[node] = 2
-                stack.pop()
-    return back
-
-
-def _longest_path(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    heads: list[list[int]] = [[] for _ in range(count)]
-    waiting = [0] * count
-    for tail, head in edges:
-        heads[tail].append(head)
-        waiting[head] += 1
-    layers = [0] * count
-    ready = [node for node in range(count) if not waiting[node]]
-    for node in ready:  # grows while it is walked
-        for head in heads[node]:
-            layers[head] = max(layers[head], layers[node] + 1)
-            waiting[head] -= 1
-            if not waiting[head]:
-                ready.append(head)
-    return layers
-
-
-def _with_lanes(layers: list[int], edges: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """Gives long edges a lane in each column they pass; `layers` grows by the lanes."""
-    needed = sum(max(0, layers[head] - layers[tail] - 1) for tail, head in edges)
-    if needed > _MOST_LANES:
-        return [[tail, head] for tail, head in edges]
-    paths: list[list[int]] = []
-    for tail, head in edges:
-        passed = range(layers[tail] + 1, layers[head])
-        lanes = range(len(layers), len(layers) + len(passed))
-        layers.extend(passed)
-        paths.append([tail, *lanes, head])
-    return paths
-
-
-def _ordered(layers: list[int], paths: list[list[int]]) -> list[list[int]]:
-    """Sorts every column by the mean place of its neighbours in the columns beside it."""
-    columns: list[list[int]] = [[] for _ in range(max(layers, default=-1) + 1)]
-    for node, layer in enumerate(layers):
-        columns[layer].append(node)
-    before, after = _neighbours(paths)
-    for sweep in range(_SWEEPS):
-        leftward = sweep % 2 == 1
-        beside = after if leftward else before
-        place = {n: i / len(column) for column in columns for i, n in enumerate(column)}
-        for column in reversed(columns) if leftward else columns:
-            key = {n: _mean([place[m] for m in beside[n]], place[n]) for n in column}
-            column.sort(key=key.__getitem__)
-            place.update((n, i / len(column)) for i, n in enumerate(column))
-    return columns
-
-
-def _neighbours(
-    paths: list[list[int]],
-) -> tuple[defaultdict[int, list[int]], defaultdict[int, list[int]]]:
-    before: defaultdict[int, list[int]] = defaultdict(list)
-    after: defaultdict[int, list[int]] = defaultdict(list)
-    for path in paths:
-        for left, right in pairwise(path):
-            before[right].append(left)
-            after[left].append(right)
-    return before, after
 
 
 def _centres(columns: list[list[int]], count: int) -> dict[int, float]:
@@ -207,7 +116,3 @@ def _bend_to(points: list[Point], end: Point) -> None:
     x, y = points[-1]
     half = (end[0] - x) / 2
     points += [(x + half, y), (end[0] - half, end[1]), end]
-
-
-def _mean(values: list[float], default: float) -> float:
-    return sum(values) / len(values) if values else default

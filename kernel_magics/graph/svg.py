@@ -1,9 +1,7 @@
 """Draws a function graph as a static picture: no script, no style sheet, a ground of its own."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from kernel_magics.graph.fold import DEFAULT_LIMIT, Folded, fold
 from kernel_magics.graph.layout import Engine, Layout, lay_out
@@ -11,14 +9,13 @@ from kernel_magics.graph.measure import cut_middle, sans_width
 from kernel_magics.graph.model import CallGraph
 from kernel_magics.graph.svg_card import CARD_STYLE, CardMaker, draw_card
 from kernel_magics.graph.svg_edges import draw_edges
+from kernel_magics.graph.svg_frame import Phrase, document, status_lines, wrapped
 from kernel_magics.graph.svg_marks import (
     ERROR,
     FOREGROUND,
-    HAIRLINE,
     MEDIUM,
     SANS,
     SECOND,
-    SURFACE,
     chip,
     chip_width,
     number,
@@ -37,15 +34,10 @@ from kernel_magics.graph.words import (
 _PADDING = 16.0
 _LEAST_WIDTH = 400.0
 _LEGEND_LINE = 24.0
-_STATUS_LINE = 17.0
-_STATUS_SIZE = 11
 _TITLE_CELLS = 40
 _UNIT_CELLS = 24
 _MOST_UNITS = 24
 _STACK_ROOM = 8.0
-
-Phrase = tuple[str, str]
-"""Words and their colour."""
 
 
 def to_svg(
@@ -106,19 +98,8 @@ def _frame(graph: CallGraph, folded: Folded, layout: Layout, picture: str, says:
         f'<g transform="translate({number(_PADDING)} {number(top)})">{picture}</g>',
         status,
     ]
-    return _document(graph, _description(graph, says.left_out), width, height, "\n".join(parts))
-
-
-def _document(graph: CallGraph, description: str, width: float, height: float, body: str) -> str:
-    size = f'width="{number(width)}" height="{number(height)}"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
-        f'viewBox="0 0 {number(width)} {number(height)}" role="img">\n'
-        f"<title>Function graph of {escape(_title(graph))}</title>\n"
-        f"<desc>{escape(description)}</desc>\n"
-        f'<rect x="0.5" y="0.5" width="{number(width - 1)}" height="{number(height - 1)}" rx="4" '
-        f'fill="{SURFACE}" stroke="{HAIRLINE}"/>\n{body}\n</svg>\n'
-    )
+    described = _description(graph, says.left_out)
+    return document(_named(graph), described, width, height, "\n".join(parts))
 
 
 def _empty(graph: CallGraph, note: str) -> str:
@@ -127,7 +108,7 @@ def _empty(graph: CallGraph, note: str) -> str:
     ).strip()
     style = f'{SANS} font-size="12" fill="{SECOND}"'
     width = max(_LEAST_WIDTH, sans_width(words, 12) + 2 * _PADDING)
-    return _document(graph, words, width, 48, text(_PADDING, 28, words, style))
+    return document(_named(graph), words, width, 48, text(_PADDING, 28, words, style))
 
 
 def _heading(graph: CallGraph, width: float) -> tuple[str, float]:
@@ -171,21 +152,13 @@ def _status(
         listed = joined_names([cut_middle(name, _UNIT_CELLS) for name in names], 3)
         phrases.append((f"{counts['missing']:,} missing: {listed}", ERROR))
     phrases += [(words, FOREGROUND) for words in says.left_out]
-    lines = _wrapped(phrases, width - 2 * _PADDING, " · ")
+    lines = wrapped(phrases, width - 2 * _PADDING, " · ")
     for sentence in filter(None, says.note.split("\n")):
         parts = [(visible(words), FOREGROUND) for words in sentence.split(" · ")]
-        lines += _wrapped(parts, width - 2 * _PADDING, " · ")
+        lines += wrapped(parts, width - 2 * _PADDING, " · ")
     signs: list[Phrase] = [(words, SECOND) for words in _signs(drawn_graph)]
-    lines += _wrapped(signs, width - 2 * _PADDING, "  ")
-    drawn: list[str] = []
-    for line in lines:
-        spans = "".join(f'<tspan fill="{ink}">{escape(words)}</tspan>' for words, ink in line)
-        place = f'x="{number(_PADDING)}" y="{number(y)}"'
-        drawn.append(
-            f'<text {place} {SANS} font-size="{_STATUS_SIZE}" xml:space="preserve">{spans}</text>'
-        )
-        y += _STATUS_LINE
-    return "\n".join(drawn), y
+    lines += wrapped(signs, width - 2 * _PADDING, "  ")
+    return status_lines(lines, _PADDING, y)
 
 
 def _left_out(folded: Folded) -> list[str]:
@@ -213,21 +186,6 @@ def _signs(graph: CallGraph) -> list[str]:
     return [words for is_there, words in meanings if is_there]
 
 
-def _wrapped(phrases: Sequence[Phrase], width: float, separator: str) -> list[list[Phrase]]:
-    lines: list[list[Phrase]] = []
-    used = width
-    for words, ink in phrases:
-        needed = sans_width(words, _STATUS_SIZE)
-        gap = sans_width(separator, _STATUS_SIZE)
-        if not lines or used + gap + needed > width:
-            lines.append([(words, ink)])
-            used = needed
-        else:
-            lines[-1] += [(separator, SECOND), (words, ink)]
-            used += gap + needed
-    return lines
-
-
 def _description(graph: CallGraph, left_out: list[str]) -> str:
     units = [visible(unit) for unit in graph.unit_letters]
     sentences = [", ".join(count_phrases(graph.counts, len(units)))]
@@ -246,3 +204,7 @@ def _description(graph: CallGraph, left_out: list[str]) -> str:
 
 def _title(graph: CallGraph) -> str:
     return cut_middle(visible(graph.title), _TITLE_CELLS)
+
+
+def _named(graph: CallGraph) -> str:
+    return f"Function graph of {_title(graph)}"
