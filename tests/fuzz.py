@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Timer
 
 from tests.mutations import mutant, read_seeds
@@ -32,6 +33,8 @@ class Outcome:
     what: str
     """`ok`, the class of the error, `died …`, `hung`, or `changed the session`."""
     seconds: float
+    last_words: str = ""
+    """Of a shell that died: where it was."""
 
     @property
     def is_fault(self) -> bool:
@@ -45,6 +48,8 @@ class Shell:
     def __init__(self, corpus: Path, seed: int) -> None:
         command = [
             sys.executable,
+            "-X",
+            "faulthandler",
             "-m",
             "tests.fuzz",
             "--corpus",
@@ -53,11 +58,12 @@ class Shell:
             str(seed),
             "--serve",
         ]
+        self._stderr = TemporaryFile()
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self._stderr,
             text=True,
         )
         self._hung = False
@@ -81,7 +87,14 @@ class Shell:
         seconds = time.perf_counter() - began
         if line:
             return Outcome(number, json.loads(line), seconds)
-        return Outcome(number, "hung" if self._hung else f"died ({process.wait()})", seconds)
+        how = "hung" if self._hung else f"died ({process.wait()})"
+        return Outcome(number, how, seconds, self._last_words())
+
+    def _last_words(self) -> str:
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").split("\n")
+        own = [line for line in lines if "kernel_magics" in line or "what()" in line]
+        return "\n".join(own[-12:])
 
     def _kill(self) -> None:
         self._hung = True
@@ -181,6 +194,7 @@ def main() -> int:
         if outcome.is_fault:
             faults += 1
             print(f"seed {options.seed}, input {outcome.number}: {outcome.what}", flush=True)
+            print(outcome.last_words, flush=True)
             if options.out:
                 program = mutant(seeds, outcome.number, options.seed)
                 content = (

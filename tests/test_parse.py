@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel_magics.errors import FormatError, ParseError
+from kernel_magics.errors import FormatError, ParseError, SandboxError
 from kernel_magics.ir.parse import bytecode, parse
 from kernel_magics.ir.source import Source, read_source
 from kernel_magics.ir.unit import read_unit
@@ -227,3 +227,25 @@ def test_long_lines_are_cut_round_the_caret(context):
     message = refused(context, text)
     assert all(len(line) < 400 for line in message.split("\n"))
     assert re.search(r"… .*\n +\^", message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'func.func @f(%x: tensor<3xf32> {"a.\\FF" = 1}) { return }',
+        'module attributes {"my.\\FF" = 1} {}',
+        'func.func @f() attributes {"my.\\FF"} { return }',
+    ],
+)
+def test_names_of_attributes_that_are_no_text_are_refused(text, session):
+    with pytest.raises((FormatError, SandboxError)):
+        session.define(text)
+    assert session.units == {}
+
+
+@pytest.mark.parametrize(
+    "value", ['{"\\FF" = 1}', '[{a = {"\\FF"}}]', '"\\FF"', '["\\C3\\A9", "\\80"]']
+)
+def test_what_is_no_text_within_a_value_is_carried_over(value, session):
+    session.define(f"func.func @f() attributes {{my.value = {value}}} {{ return }}")
+    assert f"my.value = {value}".replace("= 1}", "= 1 : i64}") in session.module_text()

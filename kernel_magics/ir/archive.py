@@ -227,5 +227,5 @@ def _unit(fields: dict[str, Any]) -> ArchivedUnit:
     symbols = tuple(LinkedSymbol(**symbol) for symbol in report.pop("symbols"))
     report |= {key: tuple(report[key]) for key in ("notes", "undefined", "relinked", "outdated")}
     report = LinkReport(symbols=symbols, **report)
-    restored = {**fields, "report": report, "nameless": tuple(fields["nameless"])}
+    restored: dict[str, Any] = {**fields, "report": report, "nameless": tuple(fields["nameless"])}
     return ArchivedUnit(**restored)

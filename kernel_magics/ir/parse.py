@@ -8,17 +8,18 @@ from jax.errors import JaxRuntimeError
 from jax.extend import mlir
 from jax.extend.mlir import ir
 
-from kernel_magics.background import Job
 from kernel_magics.errors import Diagnostic, FormatError, ParseError
 from kernel_magics.ir import formats
-from kernel_magics.ir.context import new_context
 from kernel_magics.ir.diagnostics import collect, excerpts
 from kernel_magics.ir.hlo import read_exported, read_hlo
-from kernel_magics.ir.parse_guard import ensure_readable
+from kernel_magics.ir.parse_guard import ensure_readable, try_parse
 from kernel_magics.ir.source import Source
+from kernel_magics.sandbox.policy import policy
+from kernel_magics.sandbox.process import Answer, is_child
 
 LARGE = 4 << 20
-"""Bytes or characters that take some tenths of a second to read; their bytecode takes half."""
+"""Bytes or characters that take some tenths of a second to read, in which MLIR does not let
+Python run; their bytecode takes half of it."""
 
 _UNREADABLE = (RuntimeError, ValueError, MemoryError, OverflowError, IndexError)
 """What MLIR's binding raises beside `MLIRError`."""
@@ -68,14 +69,15 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
 
 
 def _parsed(source: Source, context: ir.Context) -> ir.Module:
-    """Large programs are read in a thread, so that Ctrl-C need not wait for it.
-
-    The context there is another one: nobody may use ours while an abandoned thread does.
-    """
-    if len(source.content) < LARGE:
+    """Large programs are read in the child, so that Ctrl-C need not wait for it."""
+    if len(source.content) < LARGE or is_child() or policy().when == "never":
         return ir.Module.parse(source.content, context)
-    job = Job(lambda: bytecode(ir.Module.parse(source.content, new_context())))
-    return ir.Module.parse(job.wait(), context)
+    outcome = try_parse(
+        source, timeout_s=policy().timeout_s, memory_bytes=None, wants_bytecode=True
+    )
+    # What was refused there is refused here, with its diagnostics.
+    content = outcome.blobs[0] if isinstance(outcome, Answer) else source.content
+    return ir.Module.parse(content, context)
 
 
 def _is_versioned(module: ir.Module, source: Source) -> bool:
@@ -120,7 +122,9 @@ def _refusal(source: Source, kind: formats.Format, error: ir.MLIRError) -> Excep
     details = [diagnostic.message for diagnostic in diagnostics]
     if problem:
         return FormatError(problem[0], details=details, advice=problem[1])
-    return _unreadable(source, diagnostics, details[0])
+    # The reader of bytecode does not always say why.
+    words = details[0] if details else "it is no program"
+    return _unreadable(source, diagnostics, words)
 
 
 def _unreadable(source: Source, diagnostics: Sequence[Diagnostic], words: str) -> ParseError:

@@ -25,7 +25,9 @@ _BRACKETS = b"()[]{}<>"
 _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
 _PAIRS = (b"()", b"[]", b"{}", b"<>")
 # MLIR's verifier of `all_to_all` divides by the size of a group.
-_FATAL = re.compile(r"dense<>\s*:\s*tensor<(?:0x\d+|\d+x0)xi64>")
+_NO_GROUPS = re.compile(r"dense<>\s*:\s*tensor<(?:0x\d+|\d+x0)xi64>")
+# The binding makes Python strings of names in dictionaries, and ends the process on other bytes.
+_HIGH_BYTE = re.compile(r"\\[89A-Fa-f][0-9A-Fa-f]")
 # Brackets in strings and comments nest nothing.
 _ASIDE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*')
 
@@ -65,14 +67,22 @@ def ensure_readable(source: Source) -> None:
 
 
 def try_parse(
-    source: Source, *, timeout_s: float, memory_bytes: int | None = None
+    source: Source,
+    *,
+    timeout_s: float,
+    memory_bytes: int | None = None,
+    wants_bytecode: bool = False,
 ) -> Answer | Refusal:
-    """Reads a program in the child: an empty answer, or the error that `parse` raises.
+    """Reads a program in the child.
+
+    Returns:
+        An answer, with the module as MLIR bytecode if that is wanted; or the error of `parse`.
 
     Raises:
         SandboxError: Reading it ended the child, or took longer.
     """
     head, content = source_message(source)
+    head["wants_bytecode"] = wants_bytecode
     return kernel_sandbox().request(
         "parse",
         head,
@@ -109,4 +119,8 @@ def _is_doubtful(source: Source) -> bool:
     content = source.content
     if isinstance(content, bytes):
         return not is_intact(content)
-    return nests_deeply(content) or _FATAL.search(content) is not None
+    return (
+        _HIGH_BYTE.search(content) is not None
+        or _NO_GROUPS.search(content) is not None
+        or nests_deeply(content)
+    )

@@ -110,8 +110,8 @@ class HloCell:
         except KeyboardInterrupt:
             raise CompileInterrupted(
                 "Interrupted while the program was read; the session is as it was",
-                details=["A large program is read to its end in the background, and forgotten."],
-                advice="Run the cell again, or make it smaller.",
+                details=["Nothing goes on in the background."],
+                advice="Run the cell again.",
             ) from None
 
     @without_collections()

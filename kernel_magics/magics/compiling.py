@@ -5,9 +5,9 @@ import time
 import jax
 from jax.errors import JaxRuntimeError
 
-from kernel_magics.background import Job
 from kernel_magics.call.failure import compile_error
 from kernel_magics.call.function import HloFunction
+from kernel_magics.compile.background import Job
 from kernel_magics.compile.cost import read_cost
 from kernel_magics.errors import CompileInterrupted
 

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.testing.globalipapp import start_ipython
 
 import kernel_magics as km
-from kernel_magics.background import Job
+from kernel_magics.compile.background import Job
 from kernel_magics.graph import layout
 from tests.benchmarks.harness import Row, median_of_s
 from tests.benchmarks.programs import TEN_LINES

@@ -12,8 +12,8 @@ _STEP_S = 0.1
 class Job(Generic[T]):
     """Runs a function in a thread of its own.
 
-    XLA compiles, and MLIR parses, without Python's lock, and cannot be stopped. A daemon thread
-    lets the kernel end all the same, and the waiting main thread stay open to Ctrl-C.
+    XLA compiles without Python's lock and cannot be stopped. A daemon thread lets the kernel
+    end all the same, and the waiting main thread stay open to Ctrl-C.
     """
 
     def __init__(self, work: Callable[[], T]) -> None:
