@@ -139,7 +139,6 @@ class LinkedUnits:
             number,
             own,
             bindings,
-            nameless=[op.operation for op in unit.index.ops if op.name is None],
             versions=versions,
             is_offer=is_offer,
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from jax.extend.mlir import ir
 
@@ -66,16 +67,16 @@ def _unit(
 ) -> SessionUnit:
     parsed = _read_again(module, unit)
     top = [view.operation for view in module.body.operations] if unit.nameless else []
-    return make_unit(
+    made = make_unit(
         parsed,
         unit.report,
         unit.entry,
         unit.serial,
         read_attributes(module.operation),
         bindings,
-        nameless=[top[place] for place in unit.nameless],
         is_offer=unit.is_offer,
     )
+    return replace(made, nameless=tuple(top[place] for place in unit.nameless))
 
 
 def _read_again(module: ir.Module, unit: archive.ArchivedUnit) -> ParsedUnit:

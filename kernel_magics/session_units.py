@@ -1,6 +1,6 @@
 """One unit of a session: its program, what linking did, and the functions it brought."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -70,7 +70,6 @@ def make_unit(
     own: Attributes,
     bindings: tuple[Binding, ...] = (),
     *,
-    nameless: Sequence[ir.Operation] = (),
     versions: Mapping[str, Version] = _NONE,
     is_offer: bool = False,
 ) -> SessionUnit:
@@ -83,7 +82,6 @@ def make_unit(
         serial: Higher than those of all units before.
         own: The attributes of the program's module.
         bindings: What its declarations mean.
-        nameless: Its ops in the session module that are no symbols.
         versions: Those of functions that say what the unit's old version said.
         is_offer: Whether it is a JAX function on offer.
     """
@@ -105,5 +103,5 @@ def make_unit(
         serial=serial,
         attributes=own,
         is_offer=is_offer,
-        nameless=tuple(nameless),
+        nameless=tuple(op.operation for op in unit.index.ops if op.name is None),
     )
