@@ -1,7 +1,8 @@
 """Writes the table of proven forms: `python -m tests.corpus.make_proven_forms FOLDER`.
 
 FOLDER holds the conformance programs (`load.py`, `*.jsonl`). A form is proven where a program
-with known values uses it, is of class `pass`, and so gives just those values.
+with known values uses it, is of class `pass`, and so gives just those values; the programs
+of our own beside this file count, too.
 """
 
 import json
@@ -19,6 +20,9 @@ from kernel_magics.ir.source import Source
 from kernel_magics.ir.unit import ParsedUnit, read_unit
 
 TABLE = Path(kernel_magics.ir.__file__).with_name("proven_forms.json")
+
+OWN = Path(__file__).with_name("proven")
+"""Programs of our own, whose values `test_own_programs.py` knows."""
 
 FILES = ("interpret.jsonl", "modules.jsonl", "bytecode.jsonl")
 
@@ -40,7 +44,13 @@ def programs(folder: Path, kinds: tuple[str, ...] = ("pass",)) -> list[tuple[str
         for case in load.cases(name, set(kinds)):
             text = load.bytecode(case) if "bytecode_b64" in case else case["text"]
             found.append((case["id"], read_unit(Source(text), new_context())))
+    if "pass" in kinds:
+        found += [(p.stem, read_unit(Source(p.read_text()), new_context())) for p in own_programs()]
     return found
+
+
+def own_programs() -> list[Path]:
+    return sorted(OWN.glob("*.mlir"))
 
 
 def make_table(folder: Path) -> str:
