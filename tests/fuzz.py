@@ -23,6 +23,8 @@ from tests.mutations import mutant, read_seeds
 LIMIT_S = 90
 """For one input: longer than any limit of ours."""
 TRIAL_S = 20
+WORDS = ("kernel_magics", "what()", "Check failed", "rror: ", "LLVM ERROR", "free()", "malloc")
+"""What a line of a dead shell's stderr holds that is worth reading."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Shell:
     def _last_words(self) -> str:
         self._stderr.seek(0)
         lines = self._stderr.read().decode(errors="replace").split("\n")
-        own = [line for line in lines if "kernel_magics" in line or "what()" in line]
+        own = [line for line in lines if any(word in line for word in WORDS)]
         return "\n".join(own[-12:])
 
     def _kill(self) -> None:

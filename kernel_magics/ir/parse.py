@@ -12,14 +12,8 @@ from kernel_magics.errors import Diagnostic, FormatError, ParseError
 from kernel_magics.ir import formats
 from kernel_magics.ir.diagnostics import collect, excerpts
 from kernel_magics.ir.hlo import read_exported, read_hlo
-from kernel_magics.ir.parse_guard import ensure_readable, try_parse
+from kernel_magics.ir.parse_guard import rewritten
 from kernel_magics.ir.source import Source
-from kernel_magics.sandbox.policy import policy
-from kernel_magics.sandbox.process import Answer, is_child
-
-LARGE = 4 << 20
-"""Bytes or characters that take some tenths of a second to read, in which MLIR does not let
-Python run; their bytecode takes half of it."""
 
 _UNREADABLE = (RuntimeError, ValueError, MemoryError, OverflowError, IndexError)
 """What MLIR's binding raises beside `MLIRError`."""
@@ -56,9 +50,9 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         return read_hlo(source, context)
     if kind == "export":
         return parse(Source(read_exported(source), source.name), context)
-    ensure_readable(source)
+    content = rewritten(source) or source.content
     try:
-        module = _parsed(source, context)
+        module = ir.Module.parse(content, context)
     except ir.MLIRError as error:
         raise _refusal(source, kind, error) from error
     except _UNREADABLE as error:
@@ -66,18 +60,6 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         words = str(error).split("\n")[-1]
         raise _unreadable(source, [], words) from error
     return _upgrade(module, source) if _is_versioned(module, source) else module
-
-
-def _parsed(source: Source, context: ir.Context) -> ir.Module:
-    """Large programs are read in the child, so that Ctrl-C need not wait for it."""
-    if len(source.content) < LARGE or is_child() or policy().when == "never":
-        return ir.Module.parse(source.content, context)
-    outcome = try_parse(
-        source, timeout_s=policy().timeout_s, memory_bytes=None, wants_bytecode=True
-    )
-    # What was refused there is refused here, with its diagnostics.
-    content = outcome.blobs[0] if isinstance(outcome, Answer) else source.content
-    return ir.Module.parse(content, context)
 
 
 def _is_versioned(module: ir.Module, source: Source) -> bool:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from kernel_magics.errors import SandboxError
 from kernel_magics.ir.seal import is_intact
 from kernel_magics.ir.source import Source
-from kernel_magics.ir.source_message import source_message
+from kernel_magics.ir.source_message import read_error_message, source_message
 from kernel_magics.sandbox.kernel import kernel_sandbox
 from kernel_magics.sandbox.policy import policy
 from kernel_magics.sandbox.process import Answer, Refusal, is_child
@@ -15,8 +15,12 @@ MOST_NESTING = 512
 """Brackets within brackets. MLIR's parser, printer and verifier recur once a level, and with a
 stack of 8 MiB end the process from 3,000 nested regions on, or 10,000 of other brackets."""
 
+LARGE = 4 << 20
+"""Bytes or characters that take some tenths of a second to read, in which MLIR does not let
+Python run; their bytecode takes half of it."""
+
 TIMEOUT_S = 30.0
-"""To read a program: MLIR's reader of bytecode may go round for ever on a flipped bit."""
+"""To read a program that is not large: MLIR's reader of bytecode may go round for ever."""
 MEMORY_BYTES = 4 << 30
 """To read a program, on top of 64 times its size."""
 
@@ -31,58 +35,65 @@ _HIGH_BYTE = re.compile(r"\\[89A-Fa-f][0-9A-Fa-f]")
 # Brackets in strings and comments nest nothing.
 _ASIDE = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*')
 
-_REMEMBERED = 4096
-_survived: OrderedDict[str, None] = OrderedDict()
+_REMEMBERED = 32
+_rewritten: OrderedDict[str, bytes] = OrderedDict()
 
 
-def ensure_readable(source: Source) -> None:
-    """Has MLIR text or bytecode read in the child first, unless nothing speaks against it.
+def rewritten(source: Source) -> bytes | None:
+    """The program as the child read it and wrote it again, where this process should not read it.
 
     Doubtful are bytes, for MLIR's reader trusts them, unless they carry a checksum of ours; and
-    text that nests deeply. Each content is tried once.
+    text that nests deeply, or has a form that is known to end the process. Large programs are
+    read in the child for another reason: Ctrl-C need not wait for it.
+
+    Returns:
+        MLIR bytecode of this jaxlib; None where the source may be read here.
 
     Raises:
+        SourceError: It is no program; the same error that reading it here would raise.
         SandboxError: It ended the child, took too long, or took too much memory.
     """
     if is_child() or policy().when == "never" or not _is_doubtful(source):
-        return
+        return None
     tag = source.tag
-    if tag in _survived:
-        return
+    if tag not in _rewritten:
+        _rewritten[tag] = _read_elsewhere(source)
+        if len(_rewritten) > _REMEMBERED:
+            _rewritten.popitem(last=False)
+    return _rewritten[tag]
+
+
+def _read_elsewhere(source: Source) -> bytes:
     size = len(source.content)
+    limit = policy().timeout_s
     outcome = try_parse(
         source,
-        timeout_s=min(TIMEOUT_S, policy().timeout_s),
+        timeout_s=limit if size >= LARGE else min(TIMEOUT_S, limit),
         memory_bytes=MEMORY_BYTES + 64 * size,
     )
-    if isinstance(outcome, Refusal) and outcome.type_name == "MemoryError":
+    if isinstance(outcome, Refusal):
         raise SandboxError(
-            f"Reading the {source.name} takes more memory than its {size:,} bytes explain",
-            advice="The file is damaged: write or copy it again.",
+            f"Reading the {source.name} of {size:,} bytes failed in the child process",
+            details=[f"{outcome.type_name}: {outcome.text}"],
+            advice="The file may be damaged: write or copy it again.",
         )
-    # What was refused there in words is refused here in the same words.
-    _survived[tag] = None
-    if len(_survived) > _REMEMBERED:
-        _survived.popitem(last=False)
+    if "error" in outcome.head:
+        raise read_error_message(outcome.head["error"])
+    return outcome.blobs[0]
 
 
 def try_parse(
-    source: Source,
-    *,
-    timeout_s: float,
-    memory_bytes: int | None = None,
-    wants_bytecode: bool = False,
+    source: Source, *, timeout_s: float, memory_bytes: int | None = None
 ) -> Answer | Refusal:
     """Reads a program in the child.
 
     Returns:
-        An answer, with the module as MLIR bytecode if that is wanted; or the error of `parse`.
+        The module as MLIR bytecode; or a head with the `error` that reading it raises.
 
     Raises:
         SandboxError: Reading it ended the child, or took longer.
     """
     head, content = source_message(source)
-    head["wants_bytecode"] = wants_bytecode
     return kernel_sandbox().request(
         "parse",
         head,
@@ -114,7 +125,7 @@ def _depth_bound(text: str) -> int:
 
 
 def _is_doubtful(source: Source) -> bool:
-    if policy().when == "always":
+    if policy().when == "always" or len(source.content) >= LARGE:
         return True
     content = source.content
     if isinstance(content, bytes):

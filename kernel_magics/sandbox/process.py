@@ -7,6 +7,7 @@ from threading import Lock
 from time import perf_counter
 from typing import Any
 
+from kernel_magics.errors import SandboxError
 from kernel_magics.sandbox import failure
 from kernel_magics.sandbox.connection import ENVIRONMENT_MARK, Connection
 from kernel_magics.sandbox.messages import Message, MessageError
@@ -16,6 +17,9 @@ from kernel_magics.sandbox.work import LEAVES_TRACES, MEMORY, WORKERS, perform
 _START_TIMEOUT_S = 120.0
 _END_S = 5.0
 _DROP_S = 0.5
+
+_OF_ITS_OWN = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSEGV")
+"""Signals that a process brings upon itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class Sandbox:
         self._lock = Lock()
         self._connection: Connection | None = None
         self._inherited: Connection | None = None
+        self._used: Connection | None = None
 
     @property
     def pid(self) -> int | None:
@@ -110,6 +115,13 @@ class Sandbox:
             return _outcome(perform(self._workers, request), perf_counter())
         trial = failure.Trial(kind, what, memory_bytes)
         with self._lock:
+            is_used = self._connection is not None and self._connection is self._used
+            try:
+                return self._tried(trial, request, timeout_s)
+            except SandboxError as error:
+                # What was tried before may have spoilt the child's memory: not this one's fault.
+                if not is_used or error.signal not in _OF_ITS_OWN:
+                    raise
             return self._tried(trial, request, timeout_s)
 
     def end(self) -> None:
@@ -140,6 +152,7 @@ class Sandbox:
             _wait_until_ready(connection, trial)
             outcome = _ask(connection, trial, request, timeout_s)
             is_well = trial.kind not in LEAVES_TRACES
+            self._used = connection
             return outcome
         finally:
             # After an error, or when the user did not wait, its next words could be of then.
