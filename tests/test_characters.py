@@ -35,7 +35,7 @@ def test_what_is_harmless_stays():
     [
         'func.func @f() {\n  %0 = "\x1b[2J" // \u202e\n}',
         'func.func @f() {\n call @"x\\1B[2J"() : () -> ()\n return }',
-        'func.func private @"\x1b]0;x\x07"()\nfunc.func @main() { call @"\x1b]0;x\x07"() : () -> ()\n return }',
+        'func.func private @"\x1b]0;x\x07"() -> tensor<f32>\nfunc.func @main() -> tensor<f32> { %0 = call @"\x1b]0;x\x07"() : () -> tensor<f32>\n return %0 : tensor<f32> }',
         b"\x1b[2J\x00\xff",
         "import \x1b[2J",
     ],
@@ -58,7 +58,8 @@ def test_tables_and_module_text_hold_none(shell):
     from tests.cells import run
 
     name = 'func.func @"\u202ename\u200b"() attributes {note = "\u202e"} { return }'
-    run(shell, f"%%hlo unit --no-compile\n{name}")
+    view = run(shell, f"%%hlo unit --no-compile\n{name}")[0]
+    assert all(part.isprintable() for part in str(view.link_report).split("\n"))
     for line in ("module", "functions", "graph"):
         shown = repr(run(shell, f"%hlo {line}")[0])
         assert all(part.isprintable() for part in shown.split("\n"))
