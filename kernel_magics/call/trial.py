@@ -28,8 +28,7 @@ def ensure_survivable(program: Program, avals: Sequence[Any], doubts: Sequence[s
     rule = policy()
     if is_child() or rule.when == "never" or (rule.when == "auto" and not doubts):
         return
-    key = (program.key, *((tuple(aval.shape), str(aval.dtype)) for aval in avals))
-    if key in _survived:
+    if is_tried(program, avals):
         return
     try:
         # What XLA refuses in words, it refuses here in the same words.
@@ -37,6 +36,15 @@ def ensure_survivable(program: Program, avals: Sequence[Any], doubts: Sequence[s
     except SandboxError as error:
         error.where = (*error.where, *doubts)
         raise
-    _survived[key] = None
+    _survived[_key(program, avals)] = None
     if len(_survived) > _REMEMBERED:
         _survived.popitem(last=False)
+
+
+def is_tried(program: Program, avals: Sequence[Any]) -> bool:
+    """Whether a child has compiled a program for these arguments, and lived."""
+    return _key(program, avals) in _survived
+
+
+def _key(program: Program, avals: Sequence[Any]) -> tuple[Any, ...]:
+    return (program.key, *((tuple(aval.shape), str(aval.dtype)) for aval in avals))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from kernel_magics.characters import visible_lines
 from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp
 
 Why = Literal["kept", "renamed", "reused", "bound"]
@@ -106,7 +107,7 @@ class LinkReport:
             "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
             for row in rows
         ]
-        return "\n".join(lines)
+        return visible_lines("\n".join(lines))
 
 
 def reported(

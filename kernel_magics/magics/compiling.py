@@ -1,12 +1,14 @@
 """The compile of a cell's entry: tried first where that is wanted, and open to Ctrl-C."""
 
 import time
+from collections.abc import Sequence
 
 import jax
 from jax.errors import JaxRuntimeError
 
 from kernel_magics.call.failure import compile_error
 from kernel_magics.call.function import HloFunction
+from kernel_magics.call.trial import is_tried
 from kernel_magics.compile.background import Job
 from kernel_magics.compile.cost import read_cost
 from kernel_magics.errors import CompileInterrupted
@@ -25,7 +27,8 @@ def compile_entry(function: HloFunction) -> str:
     signature = function.signature
     if signature.is_dynamic:
         return f"`@{signature.name}` has dynamic dimensions: it is compiled when it is called"
-    lowered = _lower(function)
+    shapes = [jax.ShapeDtypeStruct(a.type.shape or (), a.type.dtype) for a in signature.arguments]
+    lowered = _lower(function, shapes)
     began = time.perf_counter()
     try:
         compiled = Job(lowered.compile).wait()
@@ -38,13 +41,14 @@ def compile_entry(function: HloFunction) -> str:
             details=[_BOUND],
             advice="A call waits for its own compile; run the cell again to see what it costs.",
         ) from None
-    return str(read_cost(compiled, jax.default_backend(), time.perf_counter() - began))
+    cost = str(read_cost(compiled, jax.default_backend(), time.perf_counter() - began))
+    tried = "tried in a child process · " if is_tried(function.program, shapes) else ""
+    return f"{tried}{cost}"
 
 
-def _lower(function: HloFunction) -> jax.stages.Lowered:
-    """Lowers it, which tries it first."""
+def _lower(function: HloFunction, shapes: Sequence[jax.ShapeDtypeStruct]) -> jax.stages.Lowered:
+    """Lowers it, which tries it first where that is wanted."""
     signature = function.signature
-    shapes = [jax.ShapeDtypeStruct(a.type.shape or (), a.type.dtype) for a in signature.arguments]
     try:
         return function.lower(*shapes)
     except KeyboardInterrupt:
