@@ -223,8 +223,14 @@ class LinkedUnits:
 
     def _uses(self, unit: SessionUnit, name: str) -> bool:
         """Whether a unit calls the unit `name`, directly or not."""
-        used = [other for other in self.units.values() if unit.is_bound_to(other)]
-        return any(other.name == name or self._uses(other, name) for other in used)
+        seen: set[str] = set()
+        pending = [unit]
+        while pending:
+            user = pending.pop()
+            used = [o for o in self.units.values() if o.name not in seen and user.is_bound_to(o)]
+            seen.update(other.name for other in used)
+            pending += used
+        return name in seen
 
     def _put(self, unit: SessionUnit) -> None:
         """Takes a unit in, in place of one of its name; all that grows with it stays cheap."""

@@ -47,6 +47,18 @@ def chain(count: int) -> str:
     return "\n".join([main, *links, last])
 
 
+def doublings(count: int) -> str:
+    """Functions that call the next one twice."""
+    kind = "tensor<f32>"
+    lines = [f"func.func private @f{count}(%x: {kind}) -> {kind} {{ return %x : {kind} }}"]
+    for i in range(count):
+        name = "@main" if i == 0 else f"private @f{i}"
+        call = f"call @f{i + 1}({{}}) : ({kind}) -> {kind}"
+        body = f"%0 = {call.format('%x')}\n %1 = {call.format('%0')}\n return %1 : {kind}"
+        lines.append(f"func.func {name}(%x: {kind}) -> {kind} {{ {body} }}")
+    return "\n".join(lines)
+
+
 def in_reduce(op: str) -> str:
     return f"""func.func @main(%x: tensor<3xf32>) -> tensor<f32> {{
   %i = stablehlo.constant dense<0.0> : tensor<f32>
@@ -77,6 +89,7 @@ KILLERS = (
     cell("6,000 nested regions", nested(6000), "SandboxError"),
     cell("300 nested regions", nested(300)),
     cell("900 calls in a row", chain(900)),
+    cell("forty doublings", doublings(40)),
     cell("groups of no size", """func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
   %0 = "stablehlo.all_to_all"(%x) {split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 1 : i64, replica_groups = dense<> : tensor<0x0xi64>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %0 : tensor<2x2xf32>

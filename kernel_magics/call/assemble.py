@@ -1,11 +1,14 @@
 """A program in a module: the part that a call needs, with what its declarations mean."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import jax
 
 from kernel_magics import _jax_private
 from kernel_magics.call.program import Program
+from kernel_magics.errors import PreflightError
+from kernel_magics.ir.checks_calls import DEEPEST, MOST_OPS, call_depth, expanded_ops
 from kernel_magics.ir.diagnostics import position
 from kernel_magics.ir.fingerprint import canonical_text, fingerprints, top_level_texts
 from kernel_magics.ir.legalize import lower
@@ -27,6 +30,10 @@ class Assembled:
     """Fingerprints of functions to their names."""
     fingerprints: dict[str, str] = field(default_factory=dict[str, str])
     """The other way round."""
+    depths: dict[Program, int] = field(default_factory=dict["Program", int])
+    """Programs to how deep calls are nested below them."""
+    sizes: dict[Program, int] = field(default_factory=dict["Program", int])
+    """Programs to how many ops they are when each call is replaced by what it calls."""
     doubts: dict[Program, tuple[str, ...]] = field(default_factory=dict["Program", tuple[str, ...]])
     """Programs to excerpts of their texts, and of those they use, that show what is unproven."""
 
@@ -62,6 +69,7 @@ def assemble(program: Program, target: Target, there: Assembled) -> str:
         for name, meaning in meanings.items()
         if name in index.by_name
     }
+    _measure(program, index, {name: meanings[name] for name in bound}, there)
     texts = top_level_texts(index.module, canonical_text(index.module))
     prints = fingerprints(
         index, texts, {name: there.fingerprints.get(symbol, "") for name, symbol in bound.items()}
@@ -84,6 +92,27 @@ def assemble(program: Program, target: Target, there: Assembled) -> str:
     there.doubts[program] = tuple(dict.fromkeys(doubts))
     there.entries[program] = report[program.entry].new_name
     return there.entries[program]
+
+
+def _measure(
+    program: Program, index: SymbolIndex, used: Mapping[str, Program], there: Assembled
+) -> None:
+    """Notes depth and size of a program, those that it uses included.
+
+    Raises:
+        PreflightError: XLA has no stack, or no memory, for so many calls.
+    """
+    below = max((there.depths[other] + 1 for other in used.values()), default=0)
+    depth = there.depths[program] = call_depth(index, program.entry) + below
+    elsewhere = {name: there.sizes[other] for name, other in used.items()}
+    size = there.sizes[program] = expanded_ops(index, program.entry, elsewhere)
+    if depth > DEEPEST or size > MOST_OPS:
+        raise PreflightError(
+            f"`@{program.entry}` cannot be compiled: with the units that it uses, calls are nested "
+            f"{depth:,} deep and expand to {size:,} ops",
+            details=[f"XLA has stack for {DEEPEST} calls, and room for {MOST_OPS:,} ops"],
+            advice="Put a chain of calls into one function, or write a `stablehlo.while`.",
+        )
 
 
 def _excerpt(doubt: Doubt, source: Source) -> str:

@@ -1,7 +1,8 @@
 """Checks of calls: bodies that are missing, cycles, and calls and regions nested too deep."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 
 from kernel_magics.ir.problems import Problem, Scope
 from kernel_magics.ir.symbols import SymbolIndex
@@ -12,6 +13,11 @@ DEEPEST = 128
 Measured with a stack of 8 MB: JAX 0.10.2 ends at 183 calls, 202 `if` or 209 `case` inside one
 another, and at 97 calls each in a `case`; JAX 0.12 at 790 calls or 895 `case`.
 """
+
+
+MOST_OPS = 5_000_000
+"""Ops after every call has a copy of its function: XLA makes those copies, and with them runs
+out of memory and time."""
 
 
 def bodiless(scope: Scope) -> Iterator[Problem]:
@@ -74,6 +80,51 @@ def nesting(scope: Scope) -> Iterator[Problem]:
         by_name[name].location,
         "Put a chain of calls into one function, or write a `stablehlo.while`.",
     )
+
+
+def expansion(scope: Scope) -> Iterator[Problem]:
+    """Calls that multiply: thirty functions that call the next one twice are a billion ops."""
+    size = expanded_ops(scope.index, scope.entry)
+    if size > MOST_OPS:
+        yield Problem(
+            "expansion",
+            f"its calls expand to {size:,} ops; XLA copies a function for each call of it, and "
+            f"{MOST_OPS:,} ops are too many",
+            scope.index.by_name[scope.entry].location,
+            "Write a `stablehlo.while` where a function is called again and again.",
+        )
+
+
+def expanded_ops(
+    index: SymbolIndex, entry: str, elsewhere: Mapping[str, int] = MappingProxyType({})
+) -> int:
+    """How many ops a function has when each call is replaced by what it calls.
+
+    Args:
+        index: The scan of the module.
+        entry: The function; its calls form no cycle.
+        elsewhere: The same for functions that are declared here.
+    """
+    sizes = dict(elsewhere)
+    entered: set[str] = set()
+    pending = [entry] if entry in index.by_name else []
+    while pending:
+        name = pending[-1]
+        op = index.by_name[name]
+        calls = [(callee, n) for (callee, _), n in op.references.items() if callee in index.by_name]
+        if name not in entered:
+            entered.add(name)
+            pending += [callee for callee, _ in calls if callee not in entered]
+            continue
+        pending.pop()
+        if name not in sizes:
+            sizes[name] = op.op_count + sum(n * sizes.get(callee, 0) for callee, n in calls)
+    return sizes.get(entry, 0)
+
+
+def call_depth(index: SymbolIndex, entry: str) -> int:
+    """How deep calls and regions are nested below a function, its own regions included."""
+    return _depths(Scope(index, entry)).get(entry, 0)
 
 
 def _depths(scope: Scope) -> dict[str, int]:

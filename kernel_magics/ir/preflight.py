@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kernel_magics.errors import PreflightError
-from kernel_magics.ir.checks_calls import bodiless, cycles, nesting
+from kernel_magics.ir.checks_calls import bodiless, cycles, expansion, nesting
 from kernel_magics.ir.checks_forms import (
     fatal_bodies,
     fatal_forms,
@@ -32,6 +32,7 @@ CHECKS: tuple[Check, ...] = (
     bodiless,
     cycles,
     nesting,
+    expansion,
     foreign_ops,
     host_transfers,
     fatal_types,
