@@ -3,7 +3,7 @@
 A cell of StableHLO becomes JAX functions; the functions of all cells live in one linked module.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernel_magics.call.function import HloFunction, hlo_call
 from kernel_magics.errors import KernelMagicsError
@@ -14,14 +14,18 @@ from kernel_magics.sessions import Session
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from kernel_magics.widgets.inspector import Inspector, inspect
+
 __all__ = [
     "FunctionGraph",
     "HloFunction",
+    "Inspector",
     "KernelMagicsError",
     "LinkReport",
     "LinkedSymbol",
     "Session",
     "hlo_call",
+    "inspect",
     "load",
     "load_ipython_extension",
     "session",
@@ -32,6 +36,15 @@ session = Session()
 """The session of this kernel."""
 
 load = session.load
+
+
+def __getattr__(name: str) -> Any:
+    """Widgets are imported when they are asked for: they cost what all else costs."""
+    if name not in ("Inspector", "inspect"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from kernel_magics.widgets import inspector  # noqa: PLC0415 - as the docstring says
+
+    return getattr(inspector, name)
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:
