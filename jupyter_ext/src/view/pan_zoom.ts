@@ -1,0 +1,139 @@
+// Moves a drawing about on its canvas: drag, Ctrl+wheel, pinch, buttons, and bringing to sight.
+import { set } from "./dom.ts";
+import {
+  type Box,
+  firstView,
+  fitted,
+  held,
+  revealing,
+  type Size,
+  type Viewport,
+  zoomed,
+} from "./geometry.ts";
+
+const ZOOM_STEP = 1.25;
+const DRAG_FROM = 4;
+
+export class PanZoom {
+  viewport: Viewport = { x: 0, y: 0, scale: 1 };
+  size: Size = { width: 0, height: 0 };
+  readonly #svg: SVGSVGElement;
+  readonly #world: SVGGElement;
+  readonly #onMove: () => void;
+  #graph: Size | null = null;
+  #anchor: Box | undefined;
+  #isPlaced = false;
+  #drag: { x: number; y: number; isMoving: boolean } | null = null;
+
+  constructor(svg: SVGSVGElement, world: SVGGElement, onMove: () => void) {
+    this.#svg = svg;
+    this.#world = world;
+    this.#onMove = onMove;
+    set(svg, {
+      onpointerdown: (event: PointerEvent) => this.#pressed(event),
+      onpointermove: (event: PointerEvent) => this.#dragged(event),
+      onpointerup: () => this.#released(),
+      onpointercancel: () => this.#released(),
+    });
+    // A listener that may keep the page from zooming has to be registered so.
+    svg.addEventListener("wheel", (event) => this.#wheeled(event), { passive: false });
+  }
+
+  /** True while the pointer moves the drawing, and in the click that ends it. */
+  get isDragging(): boolean {
+    return this.#drag?.isMoving ?? false;
+  }
+
+  /** Takes the size of another drawing; `isOther` brings back the first view, of `anchor`. */
+  setGraph(graph: Size, isOther: boolean, anchor: Box | undefined): void {
+    this.#graph = graph;
+    this.#anchor = anchor;
+    if (isOther) this.#isPlaced = false;
+    this.resized(this.size);
+  }
+
+  resized(size: Size): void {
+    this.size = size;
+    if (!this.#graph || size.width === 0) return;
+    if (!this.#isPlaced) {
+      this.#isPlaced = true;
+      this.viewport = firstView(this.#graph, size, this.#anchor);
+    }
+    this.#move(this.viewport);
+  }
+
+  zoomIn(): void {
+    this.#zoom(ZOOM_STEP);
+  }
+
+  zoomOut(): void {
+    this.#zoom(1 / ZOOM_STEP);
+  }
+
+  fit(): void {
+    if (this.#graph) this.#move(fitted(this.#graph, this.size));
+  }
+
+  reset(): void {
+    if (this.#graph) this.#move(firstView(this.#graph, this.size, this.#anchor));
+  }
+
+  /** Pans only as far as a box needs to be seen. */
+  reveal(box: Box): void {
+    if (this.#isPlaced) this.#move(revealing(this.viewport, box, this.size));
+  }
+
+  /** Brings a point of the drawing into the middle. */
+  centre(x: number, y: number): void {
+    const { scale } = this.viewport;
+    const { width, height } = this.size;
+    this.#move({ x: width / 2 - x * scale, y: height / 2 - y * scale, scale });
+  }
+
+  #zoom(factor: number): void {
+    this.#move(zoomed(this.viewport, factor, this.size.width / 2, this.size.height / 2));
+  }
+
+  #wheeled(event: WheelEvent): void {
+    // A plain wheel scrolls the notebook; a pinch on a touchpad comes as Ctrl+wheel.
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const { left, top } = this.#svg.getBoundingClientRect();
+    const factor = Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) * 0.01);
+    this.#move(zoomed(this.viewport, factor, event.clientX - left, event.clientY - top));
+  }
+
+  #pressed(event: PointerEvent): void {
+    if (event.button === 0) this.#drag = { x: event.clientX, y: event.clientY, isMoving: false };
+  }
+
+  #dragged(event: PointerEvent): void {
+    const drag = this.#drag;
+    if (!drag || (event.buttons & 1) === 0) return;
+    const dx = event.clientX - drag.x;
+    const dy = event.clientY - drag.y;
+    if (!drag.isMoving && Math.hypot(dx, dy) < DRAG_FROM) return;
+    if (!drag.isMoving) {
+      // Not before: a captured pointer clicks the canvas, not the node under it.
+      this.#svg.setPointerCapture(event.pointerId);
+      this.#svg.classList.add("dragging");
+    }
+    this.#drag = { x: event.clientX, y: event.clientY, isMoving: true };
+    this.#move({ ...this.viewport, x: this.viewport.x + dx, y: this.viewport.y + dy });
+  }
+
+  #released(): void {
+    this.#svg.classList.remove("dragging");
+    setTimeout(() => {
+      this.#drag = null;
+    });
+  }
+
+  #move(viewport: Viewport): void {
+    if (!this.#graph) return;
+    this.viewport = held(viewport, this.#graph, this.size);
+    const { x, y, scale } = this.viewport;
+    this.#world.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+    this.#onMove();
+  }
+}

@@ -1,0 +1,116 @@
+// What one view keeps to itself: selection, place, filter; and the way back.
+import type { Hit } from "../protocol.ts";
+
+export type Tab = "functions" | "text" | "symbols";
+
+export interface Place {
+  tab: Tab;
+  /** Id of a function; empty for none. */
+  selected: string;
+  /** The text shown in the text view: -1 is the merged one. */
+  text: number;
+  /** A line of it, from 1; 0 for none. */
+  line: number;
+}
+
+export interface State extends Place {
+  isPanelOpen: boolean;
+  /** `""` follows the width. */
+  form: "graph" | "outline" | "";
+  query: string;
+  hits: readonly Hit[];
+  /** How many there are, listed or not. */
+  hitTotal: number;
+  hit: number;
+  /** Places of the units that are dimmed. */
+  dimmed: readonly number[];
+  hasLegend: boolean;
+}
+
+type Listener = (state: State, before: State) => void;
+
+const START: State = {
+  tab: "functions",
+  selected: "",
+  text: -1,
+  line: 0,
+  isPanelOpen: false,
+  form: "",
+  query: "",
+  hits: [],
+  hitTotal: 0,
+  hit: -1,
+  dimmed: [],
+  hasLegend: false,
+};
+const MOST_PLACES = 100;
+
+export class Store {
+  #state: State = START;
+  #listeners: Listener[] = [];
+  #back: Place[] = [];
+  #forward: Place[] = [];
+
+  get state(): State {
+    return this.#state;
+  }
+
+  get canGoBack(): boolean {
+    return this.#back.length > 0;
+  }
+
+  get canGoForward(): boolean {
+    return this.#forward.length > 0;
+  }
+
+  subscribe(listener: Listener): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Changes what is seen, not where one is. */
+  update(change: Partial<State>): void {
+    const before = this.#state;
+    this.#state = { ...before, ...change };
+    for (const listener of this.#listeners) listener(this.#state, before);
+  }
+
+  /** Goes somewhere; `back` leads here again. */
+  go(to: Partial<Place>): void {
+    const from = placeOf(this.#state);
+    const next = { ...from, ...to };
+    if (isSame(from, next)) {
+      this.update({});
+      return;
+    }
+    this.#back = [...this.#back, from].slice(-MOST_PLACES);
+    this.#forward = [];
+    this.update({ ...next, isPanelOpen: next.selected ? true : this.#state.isPanelOpen });
+  }
+
+  back(): void {
+    const to = this.#back.pop();
+    if (!to) return;
+    this.#forward.push(placeOf(this.#state));
+    this.update(to);
+  }
+
+  forward(): void {
+    const to = this.#forward.pop();
+    if (!to) return;
+    this.#back.push(placeOf(this.#state));
+    this.update(to);
+  }
+}
+
+function placeOf({ tab, selected, text, line }: State): Place {
+  return { tab, selected, text, line };
+}
+
+function isSame(one: Place, other: Place): boolean {
+  return (
+    one.tab === other.tab &&
+    one.selected === other.selected &&
+    one.text === other.text &&
+    one.line === other.line
+  );
+}

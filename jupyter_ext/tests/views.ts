@@ -1,0 +1,58 @@
+// Views to test with: small modules as the kernel would send them.
+import type { EdgeView, ModuleView, NodeView } from "../src/protocol.ts";
+
+export function node(id: string, changes: Partial<NodeView> = {}): NodeView {
+  return {
+    id,
+    kind: "function",
+    status: "kept",
+    name: `@${id}`,
+    merged: "",
+    facts: ["kept", "3 ops"],
+    units: [0],
+    is_entry: false,
+    op_count: 3,
+    line: 1,
+    members: 0,
+    x: 0,
+    y: 0,
+    width: 150,
+    ...changes,
+  };
+}
+
+export function edge(caller: number, callee: number, changes: Partial<EdgeView> = {}): EdgeView {
+  return {
+    caller,
+    callee,
+    kind: "call",
+    count: 1,
+    points: [150, 22, 170, 22, 170, 22, 186, 22],
+    tip: [194, 22],
+    ...changes,
+  };
+}
+
+export function module(nodes: NodeView[], edges: EdgeView[] = []): ModuleView {
+  return {
+    version: 1,
+    title: "session",
+    text_word: "Merged",
+    digest: "0123456789abcdef",
+    units: [
+      { name: "block", letter: "A", has_text: true },
+      { name: "norm", letter: "B", has_text: true },
+    ],
+    nodes,
+    edges,
+    width: 400,
+    height: 200,
+    counts: ["1 function"],
+    missing: [],
+    folded: "",
+    opened: [],
+    engine: "dot",
+    layout_time_ms: 12,
+    drawn_at: "14:02:31",
+  };
+}

@@ -1,0 +1,175 @@
+"""`inspect` and `Inspector`: a module as a widget, drawn at once and asked in detail later."""
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import anywidget
+import traitlets
+
+from kernel_magics.call.function import HloFunction
+from kernel_magics.errors import UsageError
+from kernel_magics.sessions import Session
+from kernel_magics.widgets.answers import Answers
+from kernel_magics.widgets.commands import read_command
+from kernel_magics.widgets.drawing import DrawnModule, module_view
+from kernel_magics.widgets.folding import MOST_DRAWN
+from kernel_magics.widgets.protocol import Answer, Command, FindCommand, ModuleView, Reply
+from kernel_magics.widgets.saved import SAVED_VIEW_TYPE, saved_view
+from kernel_magics.widgets.subject import Snapshot, Subject, subject_of
+
+_BUNDLE = Path(__file__).parents[1] / "static/inspector.js"
+_NOT_BUILT = (
+    "export default { render({ el }) { el.textContent = "
+    "'The widget is not built: run `pip install -e .` in the checkout.'; } }"
+)
+
+
+def inspect(thing: Session | HloFunction) -> "Inspector":
+    """Returns a widget that shows the functions of a session, or those that a function uses.
+
+    Args:
+        thing: `km.session`, another session, or a function of a unit.
+
+    Raises:
+        UsageError: It is something else.
+    """
+    return Inspector(thing)
+
+
+class Inspector(anywidget.AnyWidget):
+    """A module to look into: its call graph, its texts, its names."""
+
+    _esm = _BUNDLE if _BUNDLE.is_file() else _NOT_BUILT
+    view = traitlets.Dict().tag(sync=True)
+    note = traitlets.Unicode().tag(sync=True)
+    """What else the status line says, such as what a compile took."""
+
+    def __init__(self, thing: Session | HloFunction, *, note: str = "") -> None:
+        if not isinstance(cast("object", thing), Session | HloFunction):
+            raise UsageError(
+                f"`inspect` takes a session or a function of a unit; a `{type(thing).__name__}` "
+                "was given",
+                advice="`km.inspect(km.session)` shows all that the notebook has linked.",
+            )
+        self._subject: Subject = subject_of(thing)
+        self._opened: tuple[str, ...] = ()
+        self._drawing = threading.Lock()
+        self._take()
+        super().__init__(view=cast("dict[str, Any]", self._drawn.view), note=note)
+        self.on_msg(self._receive)
+
+    def refresh(self) -> None:
+        """Draws the module as it is at this moment."""
+        self._opened = ()
+        self._take()
+        self.view = cast("dict[str, Any]", self._drawn.view)
+
+    def _take(self) -> None:
+        """Reads the module and draws it in another thread, so that Ctrl-C ends the waiting."""
+        self._state = self._subject.state()
+        snapshot = self._subject.snapshot()
+        self._answers = Answers(snapshot, self._subject.printed)
+        self._drawn = _in_thread(lambda: module_view(snapshot, self._opened))
+
+    @property
+    def _view(self) -> ModuleView:
+        return self._drawn.view
+
+    def _receive(self, _: object, content: Mapping[str, Any], __: object) -> None:
+        command_id = str(content.get("id", ""))
+        try:
+            command = read_command(content)
+            if command["kind"] in ("open", "close", "redraw"):
+                self._redraw(command)
+                return
+            self._reply(command_id, self._answer(command))
+        # The boundary of the kernel: whatever went wrong is shown in the view.
+        except Exception as error:  # noqa: BLE001
+            self._fail(command_id, error)
+
+    def _answer(self, command: Command) -> Answer:
+        match command["kind"]:
+            case "function":
+                return self._answers.function(command["node"])
+            case "symbols":
+                return self._answers.symbols()
+            case "text":
+                return self._answers.text(command["text"])
+            case "lines":
+                return self._answers.lines(command["text"], command["first"], command["count"])
+            case _:
+                query = cast("FindCommand", command)["query"]
+                return self._answers.find(query, self._drawn.drawn)
+
+    def _redraw(self, command: Command) -> None:
+        """Lays out in a thread and replies from there: the shell thread goes on."""
+        opened = (*self._opened, command["group"]) if command["kind"] == "open" else ()
+        if opened and len(self._view["nodes"]) >= MOST_DRAWN:
+            raise ValueError(
+                f"{MOST_DRAWN:,} functions are drawn: fold some before more are opened"
+            )
+        self._opened = opened
+        if command["kind"] == "redraw":
+            self._state = self._subject.state()
+            self._answers = Answers(self._subject.snapshot(), self._subject.printed)
+        snapshot = self._answers.snapshot
+        threading.Thread(
+            target=self._draw_and_reply, args=(command["id"], snapshot, opened), daemon=True
+        ).start()
+
+    def _draw_and_reply(self, command_id: str, snapshot: Snapshot, opened: tuple[str, ...]) -> None:
+        try:
+            with self._drawing:
+                self._drawn = module_view(snapshot, opened)
+                self.view = cast("dict[str, Any]", self._drawn.view)
+            self._reply(command_id, {"digest": self._view["digest"]})
+        except Exception as error:  # noqa: BLE001 - as above
+            self._fail(command_id, error)
+
+    def _reply(self, command_id: str, answer: Answer) -> None:
+        reply: Reply = {
+            "kind": "answered",
+            "id": command_id,
+            "answer": answer,
+            "is_outdated": self._subject.state() != self._state,
+        }
+        self.send(cast("dict[str, Any]", reply))
+
+    def _fail(self, command_id: str, error: Exception) -> None:
+        message = str(error) or type(error).__name__
+        reply: Reply = {"kind": "failed", "id": command_id, "message": message}
+        self.send(cast("dict[str, Any]", reply))
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, [self._answers.snapshot.graph.to_text().rstrip(), self.note]))
+
+    def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The widget, and beside it what is shown where there is none."""
+        bundle = super()._repr_mimebundle_(**options) or ({}, {})
+        graph = self._answers.snapshot.graph
+        static = {
+            "text/plain": repr(self),
+            "image/svg+xml": graph.to_svg(note=self.note),
+            SAVED_VIEW_TYPE: saved_view(self._view, self._answers, self.note),
+        }
+        return {**bundle[0], **static}, bundle[1]
+
+
+def _in_thread(work: Callable[[], DrawnModule]) -> DrawnModule:
+    """Does work whose time is limited by itself; raises what it raised."""
+    done: list[DrawnModule | Exception] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except Exception as error:  # noqa: BLE001 - raised again below
+            done.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join()
+    if isinstance(done[0], Exception):
+        raise done[0]
+    return done[0]
