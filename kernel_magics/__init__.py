@@ -3,6 +3,7 @@
 A cell of StableHLO becomes JAX functions; the functions of all cells live in one linked module.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from kernel_magics.call.function import HloFunction, hlo_call
@@ -14,6 +15,7 @@ from kernel_magics.sessions import Session
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from kernel_magics.call.replay.replay import to_jax
     from kernel_magics.widgets.inspector import Inspector, inspect
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "load",
     "load_ipython_extension",
     "session",
+    "to_jax",
     "unload_ipython_extension",
 ]
 
@@ -37,14 +40,18 @@ session = Session()
 
 load = session.load
 
+_LATE = {
+    "Inspector": "kernel_magics.widgets.inspector",
+    "inspect": "kernel_magics.widgets.inspector",
+    "to_jax": "kernel_magics.call.replay.replay",
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Widgets are imported when they are asked for: they cost what all else costs."""
-    if name not in ("Inspector", "inspect"):
+    """Imports what few need when it is asked for: it costs as much as all else."""
+    if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kernel_magics.widgets import inspector  # noqa: PLC0415 - as the docstring says
-
-    return getattr(inspector, name)
+    return getattr(importlib.import_module(_LATE[name]), name)
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:

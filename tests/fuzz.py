@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, mkdtemp
 from threading import Timer
 
 from tests.mutations import mutant, read_seeds
@@ -60,7 +60,7 @@ class Shell:
             str(seed),
             "--serve",
         ]
-        self._stderr = TemporaryFile()
+        self._stderr = TemporaryFile()  # noqa: SIM115 - as long as the shell lives
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -143,7 +143,7 @@ def serve(corpus: Path, seed: int) -> None:
     kept = "func.func @kept(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }"
     km.session.define(kept, name="kept")
     before = km.session.module_text()
-    path = Path(f"/tmp/fuzz-{seed}.mlir.bc") if sys.platform != "win32" else Path("fuzz.mlir.bc")
+    path = Path(mkdtemp()) / "fuzzed.mlir.bc"
     for line in sys.stdin:
         program = mutant(seeds, int(line), seed)
         with capture_output():

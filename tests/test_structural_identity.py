@@ -224,7 +224,7 @@ def test_units_bound_to_what_stays_are_not_linked_again(session):
     np.testing.assert_array_equal(session.functions["app"](X)[0], X * X)
 
 
-def test_a_bound_declaration_is_what_it_means(session, names):
+def test_a_bound_declaration_is_what_it_means(session):
     session.define(body(name="f", visibility="public"), name="lib")
     declared = "func.func private @f(tensor<3xf32>) -> tensor<3xf32>\n"
     session.define(declared + caller("f", "one"), name="a")

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 from jax.core import Tracer
 from jax.errors import JaxRuntimeError
+from jax.extend.core import ClosedJaxpr
 
 from kernel_magics.call.failure import compile_error
 from kernel_magics.call.primitive import call_program, compiled
@@ -173,6 +174,17 @@ class HloFunction:
     def graph(self) -> FunctionGraph:
         """The functions it uses and how they call each other."""
         return program_graph(self._program.source, self._program.entry, self._report)
+
+    def jaxpr(self) -> ClosedJaxpr:
+        """The program as JAX's own operations, for arguments as its signature has them.
+
+        Raises:
+            PreflightError: Ops of it have no form in JAX, or its shapes are known at a call only.
+        """
+        # Late: it costs as much to import as all else, and few ask.
+        from kernel_magics.call.replay.replay import make_jaxpr  # noqa: PLC0415
+
+        return make_jaxpr(self._program)
 
     def lower(self, *args: Any) -> jax.stages.Lowered:
         """Lowers it for arguments or `jax.ShapeDtypeStruct`s, as a `jax.jit` function does."""
