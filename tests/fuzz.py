@@ -109,6 +109,7 @@ class Shell:
 
     def close(self) -> None:
         """Ends it."""
+        self._stderr.close()
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.close()
@@ -122,11 +123,11 @@ def outcomes(corpus: Path, seed: int, numbers: range) -> Iterator[Outcome]:
     try:
         for number in numbers:
             if not shell.is_alive:
+                shell.close()
                 shell = Shell(corpus, seed)
             yield shell.run(number)
     finally:
-        if shell.is_alive:
-            shell.close()
+        shell.close()
 
 
 def serve(corpus: Path, seed: int) -> None:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jax.extend.mlir import ir
+
 from kernel_magics.errors import SourceError
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.parse import bytecode
@@ -22,4 +24,17 @@ def parse_program(
         unit = read_unit(read_source_message(head, blobs[0]), new_context())
     except SourceError as error:
         return {"error": error_message(error)}, []
-    return {}, [bytecode(unit.module)]
+    return {}, [_again(unit.module) or blobs[0]]
+
+
+def _again(module: ir.Module) -> bytes | None:
+    """A module as bytecode, if it can be read from that.
+
+    Portable artifacts may hold types of a dialect that only their own reader brings along.
+    """
+    content = bytecode(module)
+    try:
+        ir.Module.parse(content, new_context())
+    except ir.MLIRError:
+        return None
+    return content
