@@ -8,6 +8,7 @@ from jax.extend.mlir import ir
 from kernel_magics.bindings import Meaning, fits, meanings_on_offer, resolve
 from kernel_magics.call.function import Version
 from kernel_magics.errors import LinkError
+from kernel_magics.interrupts import uninterrupted
 from kernel_magics.ir.entry import default_entry
 from kernel_magics.ir.fingerprint import Fingerprints, fingerprints
 from kernel_magics.ir.link import find_equals, renamed_attributes
@@ -113,12 +114,30 @@ class LinkedUnits:
         unit = _with_targets(unit, meanings)
         default = default_entry(unit.index)
         entry = entry or (default.name if default else None)
-        bound = {key: meaning.merged_name for key, meaning in meanings.items()}
-        bindings = tuple(meaning.binding for meaning in meanings.values())
-        known = {key: self._symbols.fingerprint(symbol) for key, symbol in bound.items()}
+        known = {key: self._symbols.fingerprint(m.merged_name) for key, m in meanings.items()}
         prints = fingerprints(unit.index, unit.texts, known)
         self._check_attributes(unit, name, prints)
-        # From here on nothing fails.
+        if serial is None:
+            self._serial += 1
+        # From here on nothing fails, and nothing interrupts.
+        with uninterrupted():
+            return self._put_in_place(
+                unit, name, entry, meanings, prints, serial or self._serial, is_offer=is_offer
+            )
+
+    def _put_in_place(
+        self,
+        unit: ParsedUnit,
+        name: str,
+        entry: str | None,
+        meanings: Mapping[str, Meaning],
+        prints: Fingerprints,
+        serial: int,
+        *,
+        is_offer: bool,
+    ) -> SessionUnit:
+        """Links a unit that fits, in place of its old version, and those bound to that again."""
+        bound = {key: meaning.merged_name for key, meaning in meanings.items()}
         before, order = self.units.get(name), list(self.units)
         stays = self._stays(before, prints)
         followers = [other for other in self.bound_to(name) if not stays >= _uses_of(other, before)]
@@ -129,18 +148,10 @@ class LinkedUnits:
             self._sweep([self._pop(name)], kept)
         report, own = self._link(unit, name, bound, prints)
         report = replace(self._symbols.credit(report, before), notes=unit.notes)
-        self._serial += serial is None
-        number = self._serial if serial is None else serial
         versions = _versions(before, stays)
+        bindings = tuple(meaning.binding for meaning in meanings.values())
         made = make_unit(
-            unit,
-            report,
-            entry,
-            number,
-            own,
-            bindings,
-            versions=versions,
-            is_offer=is_offer,
+            unit, report, entry, serial, own, bindings, versions=versions, is_offer=is_offer
         )
         self._put(made)
         if makes_room:

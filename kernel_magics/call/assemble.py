@@ -70,10 +70,23 @@ def assemble(program: Program, target: Target, there: Assembled) -> str:
         if name in index.by_name
     }
     _measure(program, index, {name: meanings[name] for name in bound}, there)
+    for name, meaning in meanings.items():
+        doubts += there.doubts[meaning] if name in bound else ()
+    there.doubts[program] = tuple(dict.fromkeys(doubts))
+    there.entries[program] = _linked(program, index, bound, target, there)
+    return there.entries[program]
+
+
+def _linked(
+    program: Program,
+    index: SymbolIndex,
+    bound: Mapping[str, str],
+    target: Target,
+    there: Assembled,
+) -> str:
+    """Links what was read, but for what is there; gives the name of the entry."""
     texts = top_level_texts(index.module, canonical_text(index.module))
-    prints = fingerprints(
-        index, texts, {name: there.fingerprints.get(symbol, "") for name, symbol in bound.items()}
-    )
+    known = {name: there.fingerprints.get(symbol, "") for name, symbol in bound.items()}
     report = link(
         index.module,
         index,
@@ -81,17 +94,13 @@ def assemble(program: Program, target: Target, there: Assembled) -> str:
         unit=repr(program),
         tag=program.source.tag,
         bound=bound,
-        prints=prints,
+        prints=fingerprints(index, texts, known),
     )
     for symbol in report.symbols:
         if symbol.fingerprint and symbol.why != "bound":
             there.known[symbol.fingerprint] = symbol.new_name
             there.fingerprints[symbol.new_name] = symbol.fingerprint
-    for name, meaning in meanings.items():
-        doubts += there.doubts[meaning] if name in bound else ()
-    there.doubts[program] = tuple(dict.fromkeys(doubts))
-    there.entries[program] = report[program.entry].new_name
-    return there.entries[program]
+    return report[program.entry].new_name
 
 
 def _measure(

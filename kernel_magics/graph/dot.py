@@ -4,8 +4,9 @@ from typing import Any
 
 import graphviz  # pyright: ignore[reportMissingTypeStubs]  # it ships none
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.model import CallEdge, CallGraph, FunctionNode
-from kernel_magics.graph.words import new_name, plural, shown_name, status_words, visible
+from kernel_magics.graph.words import new_name, plural, shown_name, status_words
 
 
 def to_dot(graph: CallGraph) -> str:

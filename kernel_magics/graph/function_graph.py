@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kernel_magics.characters import visible
 from kernel_magics.errors import UsageError
 from kernel_magics.graph.model import CallGraph, FunctionNode
-from kernel_magics.graph.words import joined_names, visible
+from kernel_magics.graph.words import joined_names
 
 if TYPE_CHECKING:
     from kernel_magics.graph.find import Hit

@@ -1,10 +1,11 @@
 """What single things in a drawing say: ops, arguments, captured values, groups."""
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.measure import cut_middle
 from kernel_magics.graph.ops_fold import Group
 from kernel_magics.graph.ops_model import OpNode, OpsData, Value
 from kernel_magics.graph.ops_view import BlockView, Item
-from kernel_magics.graph.words import plural, visible
+from kernel_magics.graph.words import plural
 
 _MOST_CONSTANT = 24
 _MOST_NOTE = 32

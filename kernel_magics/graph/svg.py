@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.fold import DEFAULT_LIMIT, Folded, fold
 from kernel_magics.graph.layout import Engine, Layout, lay_out
 from kernel_magics.graph.measure import cut_middle, sans_width
@@ -22,14 +23,7 @@ from kernel_magics.graph.svg_marks import (
     text,
     unit_colour,
 )
-from kernel_magics.graph.words import (
-    count_phrases,
-    joined_names,
-    new_name,
-    plural,
-    shown_name,
-    visible,
-)
+from kernel_magics.graph.words import count_phrases, joined_names, new_name, plural, shown_name
 
 _PADDING = 16.0
 _LEAST_WIDTH = 400.0

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.fold import FoldedGroup
 from kernel_magics.graph.geometry import MAX_WIDTH, NODE_HEIGHT, Box
 from kernel_magics.graph.measure import (
@@ -29,7 +30,7 @@ from kernel_magics.graph.svg_marks import (
     text,
     unit_colour,
 )
-from kernel_magics.graph.words import new_name, plural, shown_name, status_words, visible
+from kernel_magics.graph.words import new_name, plural, shown_name, status_words
 
 NAME_SIZE = 13
 RENAME_SIZE = 12

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.geometry import Box
 from kernel_magics.graph.layout import Engine
 from kernel_magics.graph.measure import cut_middle, is_plain_script, mono_width, sans_width
@@ -37,7 +38,7 @@ from kernel_magics.graph.svg_marks import (
     number,
     text,
 )
-from kernel_magics.graph.words import plural, visible
+from kernel_magics.graph.words import plural
 
 _BAR = "#f7f7f7"
 _PADDING = 16.0

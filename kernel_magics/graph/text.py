@@ -3,16 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.measure import cells, cut_middle
 from kernel_magics.graph.model import CallEdge, CallGraph, EdgeKind, FunctionNode
-from kernel_magics.graph.words import (
-    count_phrases,
-    new_name,
-    plural,
-    shown_name,
-    status_words,
-    visible,
-)
+from kernel_magics.graph.words import count_phrases, new_name, plural, shown_name, status_words
 
 DEFAULT_LIMIT = 200
 _MOST_PREFIX = 60

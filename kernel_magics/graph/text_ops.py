@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.measure import cells, cut_middle
 from kernel_magics.graph.ops_view import BlockView, Item, OpsView
 from kernel_magics.graph.svg_ops import ops_phrases, ops_title
-from kernel_magics.graph.words import plural, visible
+from kernel_magics.graph.words import plural
 
 DEFAULT_LIMIT = 200
 _MOST_LEFT = 64

@@ -1,29 +1,9 @@
 """What a function graph says in words: visible names, statuses, counts."""
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.model import FunctionNode
-
-# Two marks on a letter occur in real scripts; a pile of them runs over the neighbouring lines.
-_MAX_MARKS = 2
-
-
-def visible(text: str) -> str:
-    r"""Returns `text` with everything that would not show spelled out: `\n`, `\x00`, `\u202e`.
-
-    Control and format characters, lone surrogates and unassigned code points are escaped, so
-    the result is also safe in XML, which forbids most of them.
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    shown: list[str] = []
-    marks = 0
-    for character in text:
-        marks = marks + 1 if unicodedata.category(character).startswith("M") else 0
-        hidden = not character.isprintable() or marks > _MAX_MARKS
-        shown.append(character.encode("unicode_escape").decode("ascii") if hidden else character)
-    return "".join(shown)
 
 
 def plural(count: int, noun: str) -> str:

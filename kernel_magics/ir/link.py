@@ -9,7 +9,7 @@ from jax.extend.mlir import ir
 
 from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.fingerprint import Fingerprints
-from kernel_magics.ir.link_report import LinkReport, Why, reported
+from kernel_magics.ir.link_report import LinkedSymbol, LinkReport, Why, reported
 from kernel_magics.ir.module_attributes import Attributes, merge_attributes, read_attributes
 from kernel_magics.ir.references import ReferenceReader, ReferenceRewriter
 from kernel_magics.ir.symbols import SymbolIndex, TopLevelOp, rescan
@@ -90,23 +90,34 @@ def link(
         unit=unit,
         widen=target.widen,
     )
-    counts = index.count_uses()
     rename(staying, names, rewriter)
     _hide(staying, ir.StringAttr.get("private", target.module.context))
     _move(index, target, staying, names)
     for name, value in added.items():
         target.module.operation.attributes[name] = value
-    why: dict[str, Why] = {
-        **dict.fromkeys((*known, *copies), "reused"),
-        **dict.fromkeys(bound, "bound"),
-    }
-    return LinkReport(
-        unit,
-        tuple(
-            reported(op, names, counts, why.get(name), prints.get(name, ""), unit)
-            for name, op in index.by_name.items()
-        ),
-        undefined=tuple(names.get(name, name) for name in undefined),
+    reports = _reports(index, names, prints, unit, reused={**known, **copies}, bound=bound)
+    return LinkReport(unit, reports, undefined=tuple(names.get(name, name) for name in undefined))
+
+
+def _reports(
+    index: SymbolIndex,
+    names: Mapping[str, str],
+    prints: Fingerprints,
+    unit: str,
+    *,
+    reused: Container[str],
+    bound: Container[str],
+) -> tuple[LinkedSymbol, ...]:
+    counts = index.count_uses()
+
+    def why(name: str) -> Why | None:
+        if name in bound:
+            return "bound"
+        return "reused" if name in reused else None
+
+    return tuple(
+        reported(op, names, counts, why(name), prints.get(name, ""), unit)
+        for name, op in index.by_name.items()
     )
 
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.layout import EdgePath, Layout, NodeBox, lay_out
 from kernel_magics.graph.model import FunctionNode
 from kernel_magics.graph.svg_card import CardMaker
-from kernel_magics.graph.words import count_phrases, new_name, shown_name, visible
+from kernel_magics.graph.words import count_phrases, new_name, shown_name
 from kernel_magics.widgets.folding import Drawn, draw
 from kernel_magics.widgets.protocol import EdgeView, ModuleView, NodeView
 from kernel_magics.widgets.subject import Snapshot

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
+from kernel_magics.characters import visible
 from kernel_magics.graph.model import FunctionNode
-from kernel_magics.graph.words import plural, visible
+from kernel_magics.graph.words import plural
 from kernel_magics.ir.link_report import LinkedSymbol
 from kernel_magics.widgets.protocol import SymbolRow
 from kernel_magics.widgets.subject import Snapshot, UnitText
