@@ -7,7 +7,7 @@ of our own beside this file count, too.
 
 import json
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from jax.extend.mlir import ir
 
 import kernel_magics.ir
 from kernel_magics.ir.context import new_context
+from kernel_magics.ir.entry import default_entry
 from kernel_magics.ir.forms import CALCULATIONS, CARRIERS, QUIET, TypeReader, exact_form
+from kernel_magics.ir.preflight import assess
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.unit import ParsedUnit, read_unit
 
@@ -142,5 +144,15 @@ def as_json(forms, refused, bodies, targets, annotations, rank) -> str:
     return json.dumps(table, indent=1, ensure_ascii=False) + "\n"
 
 
+def verdicts(folder: Path, kind: str) -> Counter[str]:
+    """How many programs of a class are refused, safe and unproven."""
+    units = [unit for _, unit in programs(folder, (kind,))]
+    entries = [(unit.index, default_entry(unit.index)) for unit in units]
+    return Counter(assess(index, entry.name).verdict for index, entry in entries)
+
+
 if __name__ == "__main__":
-    TABLE.write_text(make_table(Path(sys.argv[1])))
+    wanted = Path(sys.argv[1])
+    TABLE.write_text(make_table(wanted))
+    for name in ("pass", "crash"):
+        print(name, dict(verdicts(wanted, name)))

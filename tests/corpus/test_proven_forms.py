@@ -1,21 +1,13 @@
 """The table of proven forms is what the corpus proves, and its verdicts are right there."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import pytest
 
-from kernel_magics.ir.entry import default_entry
 from kernel_magics.ir.forms import CALCULATIONS, MAKERS
-from kernel_magics.ir.preflight import assess
-from tests.corpus.make_proven_forms import TABLE, make_table, operations, programs, takes
+from tests.corpus.make_proven_forms import TABLE, make_table, operations, programs, takes, verdicts
 
 OTHERS = ("f32", "f64", "i32", "i1", "complex<f32>")
-
-
-def verdicts(corpus, kind) -> Counter[str]:
-    units = programs(corpus / "conformance", (kind,))
-    entries = [(unit.index, default_entry(unit.index)) for _, unit in units]
-    return Counter(assess(index, entry.name).verdict for index, entry in entries)
 
 
 def test_the_table_in_the_package_is_what_the_programs_prove(corpus):
@@ -23,14 +15,14 @@ def test_the_table_in_the_package_is_what_the_programs_prove(corpus):
 
 
 def test_most_programs_that_give_their_values_are_safe(corpus):
-    found = verdicts(corpus, "pass")
+    found = verdicts(corpus / "conformance", "pass")
     assert found["refuse"] == 0
     assert found["safe"] > 0.95 * found.total() > 850
 
 
 @pytest.mark.parametrize(("kind", "verdict"), [("crash", "refuse"), ("other_platform", "unproven")])
 def test_no_program_that_ends_the_process_is_safe(corpus, kind, verdict):
-    assert set(verdicts(corpus, kind)) == {verdict}
+    assert set(verdicts(corpus / "conformance", kind)) == {verdict}
 
 
 def test_no_op_whose_types_are_not_read_has_two_element_types(corpus):
