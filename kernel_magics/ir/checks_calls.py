@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from kernel_magics.ir.problems import Problem, Scope
-from kernel_magics.ir.symbols import SymbolIndex
+from kernel_magics.ir.symbols import CALLS, COMPOSITE, SymbolIndex
 
 DEEPEST = 128
 """Calls and regions inside one another that XLA's recursion has stack for.
@@ -111,7 +111,11 @@ def expanded_ops(
     while pending:
         name = pending[-1]
         op = index.by_name[name]
-        calls = [(callee, n) for (callee, _), n in op.references.items() if callee in index.by_name]
+        calls = [
+            (callee, count)
+            for (callee, kind), count in op.references.items()
+            if kind in (CALLS, COMPOSITE) and callee in index.by_name
+        ]
         if name not in entered:
             entered.add(name)
             pending += [callee for callee, _ in calls if callee not in entered]

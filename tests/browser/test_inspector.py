@@ -102,6 +102,7 @@ def test_text_and_graph_share_the_selection_both_ways(notebook):
     text = inspector.get_by_role("listbox", name="Text: Merged")
     expect(text.locator(".range").first).to_contain_text("func.func private @layer_norm")
     text.get_by_text("stablehlo.tanh").click()
+    expect(text.locator(".range").first).to_contain_text("func.func private @gelu")
     inspector.get_by_role("tab", name="Functions").click()
     expect(inspector.locator(".n.sel")).to_contain_text("@gelu")
 
