@@ -149,9 +149,9 @@ class LinkedUnits:
         report, own = self._link(unit, name, bound, prints)
         report = replace(self._symbols.credit(report, before), notes=unit.notes)
         versions = _versions(before, stays)
-        bindings = tuple(meaning.binding for meaning in meanings.values())
+        bound_to = tuple(meaning.binding for meaning in meanings.values())
         made = make_unit(
-            unit, report, entry, serial, own, bindings, versions=versions, is_offer=is_offer
+            unit, report, entry, serial, own, bound_to, versions=versions, is_offer=is_offer
         )
         self._put(made)
         if makes_room:
@@ -159,15 +159,13 @@ class LinkedUnits:
         self.module.set_attributes(self._attributes)
         if before is not None:
             _mark_outdated(before, versions)
-            if not makes_room:
-                self._follow(before, made, followers)
+        if before is not None and not makes_room:
+            self._follow(before, made, followers)
         return self.units[name]
 
     def _stays(self, before: SessionUnit | None, prints: Fingerprints) -> set[str]:
         """Symbols of a unit's old version that its new one has under the same author's names."""
-        if before is None:
-            return set()
-        symbols = before.report.symbols
+        symbols = before.report.symbols if before else ()
         return {
             s.new_name for s in symbols if s.fingerprint and s.fingerprint == prints.get(s.old_name)
         }
@@ -196,8 +194,7 @@ class LinkedUnits:
         self, before: SessionUnit, after: SessionUnit, followers: Iterable[SessionUnit]
     ) -> None:
         """Links again what was bound to a unit's old version, where the new one fits."""
-        relinked: list[str] = []
-        outdated: list[str] = []
+        relinked, outdated = list[str](), list[str]()
         self.retired.append(before)
         for unit in followers:
             if not _still_fits(unit, before, after):
@@ -279,7 +276,7 @@ def _with_targets(unit: ParsedUnit, meanings: Container[str]) -> ParsedUnit:
 
 def _uses_of(unit: SessionUnit, other: SessionUnit | None) -> set[str]:
     """The symbols of another unit that declarations of a unit mean."""
-    return set() if other is None else other.merged_names & set(unit.report.bound.values())
+    return other.merged_names & set(unit.report.bound.values()) if other else set()
 
 
 def _still_fits(unit: SessionUnit, before: SessionUnit, after: SessionUnit) -> bool:
@@ -291,10 +288,9 @@ def _still_fits(unit: SessionUnit, before: SessionUnit, after: SessionUnit) -> b
 
 def _versions(unit: SessionUnit | None, stays: Collection[str]) -> dict[str, Version]:
     """The versions of those functions of a unit whose symbols stay."""
-    if unit is None:
-        return {}
-    kept = {symbol.old_name for symbol in unit.report.symbols if symbol.new_name in stays}
-    return {name: f.version for name, f in unit.functions.items() if name in kept}
+    symbols = unit.report.symbols if unit else ()
+    kept = {symbol.old_name for symbol in symbols if symbol.new_name in stays}
+    return {n: f.version for n, f in unit.functions.items() if n in kept} if unit else {}
 
 
 def _mark_outdated(unit: SessionUnit, versions: Container[str] = ()) -> None:

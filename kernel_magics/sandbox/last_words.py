@@ -22,6 +22,10 @@ _FATAL = (
 _NOISE = re.compile(r"^(WARNING: All log messages before|[IW]\d{4} |\s*@\s+0x|#\d+ 0x|\s*$)")
 
 
+BEGIN = "kernel_magics: the next request"
+"""A line that the child writes before each: what stands before it is of others."""
+
+
 class Tail:
     """The end of a stream of bytes, as lines; its memory is bounded."""
 
@@ -32,6 +36,9 @@ class Tail:
     def add(self, content: bytes) -> None:
         """Takes more of the stream."""
         *lines, rest = (self._open + content).split(b"\n")
+        if BEGIN.encode() in lines:
+            self._lines.clear()
+            lines = lines[len(lines) - lines[::-1].index(BEGIN.encode()) :]
         self._lines.extend(_cut(line) for line in lines[-MAX_LINES:])
         self._open = rest[: MAX_LINE_LENGTH * 4]
 

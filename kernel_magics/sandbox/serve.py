@@ -1,10 +1,12 @@
 """The child's loop: a request in, an answer out, until the kernel closes the pipe."""
 
+import os
 from collections.abc import Mapping
 from typing import IO, Any
 
 import jax
 
+from kernel_magics.sandbox.last_words import BEGIN
 from kernel_magics.sandbox.messages import (
     REQUESTS,
     Message,
@@ -13,6 +15,8 @@ from kernel_magics.sandbox.messages import (
     write_message,
 )
 from kernel_magics.sandbox.work import perform, refusal
+
+_STDERR = 2
 
 
 def serve(requests: IO[bytes], answers: IO[bytes], options: Mapping[str, Any]) -> None:
@@ -28,6 +32,7 @@ def serve(requests: IO[bytes], answers: IO[bytes], options: Mapping[str, Any]) -
         jax.config.update(name, value)
     write_message(answers, Message("ready", {"jax": jax.__version__}))
     while (request := read_message(requests, REQUESTS)) is not None:
+        os.write(_STDERR, f"\n{BEGIN}\n".encode())
         answer = perform(options["workers"], request)
         try:
             write_message(answers, answer)
