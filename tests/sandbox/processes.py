@@ -1,7 +1,9 @@
 """Processes of the tests: whether they are there, and waiting for what they do."""
 
+import fcntl
 import subprocess
 import sys
+import termios
 import threading
 import time
 from collections.abc import Callable
@@ -44,6 +46,13 @@ def is_running(pid: int) -> bool:
 def is_stopped(pid: int) -> bool:
     """Whether all of a process stands still after `SIGSTOP`."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def unread_bytes(pipe) -> int:
+    """How many bytes are in a pipe that its reader has not taken; 0 where it is closed."""
+    if pipe.closed:
+        return 0
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def comes_true(claim: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:

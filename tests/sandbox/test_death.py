@@ -13,7 +13,13 @@ from kernel_magics.ir.parse import bytecode, parse
 from kernel_magics.ir.source import Source
 from kernel_magics.sandbox.messages import REQUESTS
 from kernel_magics.sandbox.process import Answer, Refusal, Sandbox
-from tests.sandbox.processes import PATIENCE_S, comes_true, is_running, is_stopped
+from tests.sandbox.processes import (
+    PATIENCE_S,
+    comes_true,
+    is_running,
+    is_stopped,
+    unread_bytes,
+)
 
 UNTOUCHED = "The kernel, its variables and its session are untouched."
 
@@ -28,7 +34,7 @@ def failure_of(tell, *given, **options) -> SandboxError:
 @pytest.mark.parametrize("kind", REQUESTS)
 def test_a_child_killed_in_the_middle_is_an_error_and_is_replaced(puppet, kind):
     puppet.request("parse", {"action": "tell"}, timeout_s=PATIENCE_S)
-    pid = puppet.pid
+    pid, pipe = puppet.pid, puppet._connection._process.stdin
     errors: list[Exception] = []
 
     def ask():
@@ -42,7 +48,7 @@ def test_a_child_killed_in_the_middle_is_an_error_and_is_replaced(puppet, kind):
     assert comes_true(lambda: is_stopped(pid))
     thread = threading.Thread(target=ask)
     thread.start()
-    assert comes_true(puppet._lock.locked)
+    assert comes_true(lambda: unread_bytes(pipe) > 0)
     os.kill(pid, signal.SIGKILL)
     thread.join(PATIENCE_S)
     (error,) = errors
