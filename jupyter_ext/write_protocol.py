@@ -1,32 +1,42 @@
-"""Writes `src/protocol.ts` from `kernel_magics/widgets/protocol.py`.
+"""Writes `src/protocol.ts` from `kernel_magics/widgets/protocol*.py`.
 
-The Python file is read as text, not imported: `python3 jupyter_ext/write_protocol.py`.
+The Python files are read as text, not imported: `python3 jupyter_ext/write_protocol.py`.
 """
 
 import ast
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "kernel_magics/widgets/protocol.py"
+SOURCES = [
+    ROOT / "kernel_magics/widgets" / name for name in ("protocol.py", "protocol_commands.py")
+]
 TARGET = ROOT / "jupyter_ext/src/protocol.ts"
 
 _HEAD = """\
 // What kernel and front end say to each other.
-// Written by jupyter_ext/write_protocol.py from kernel_magics/widgets/protocol.py: do not edit.
+// Written by jupyter_ext/write_protocol.py from kernel_magics/widgets/protocol*.py: do not edit.
 """
 _PLAIN = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "None": "null"}
 
 
-def typescript(source: str) -> str:
-    """Returns the declarations of a file of `TypedDict`s and unions in TypeScript."""
+def typescript(sources: Iterable[str]) -> str:
+    """Returns the declarations of files of `TypedDict`s and unions in TypeScript."""
     parts = [_HEAD]
-    for statement in ast.parse(source).body:
-        if isinstance(statement, ast.ClassDef):
-            parts.append(_interface(statement))
-        elif isinstance(statement, ast.Assign):
-            assert isinstance(statement.targets[0], ast.Name)
-            parts.append(f"export type {statement.targets[0].id} = {_type(statement.value)};\n")
+    for source in sources:
+        for statement in ast.parse(source).body:
+            if isinstance(statement, ast.ClassDef):
+                parts.append(_interface(statement))
+            elif isinstance(statement, ast.Assign):
+                assert isinstance(statement.targets[0], ast.Name)
+                words = _type(statement.value)
+                parts.append(f"export type {statement.targets[0].id} = {words};\n")
     return "\n".join(parts)
+
+
+def written() -> str:
+    """Returns what `protocol.ts` shall hold."""
+    return typescript(path.read_text(encoding="utf-8") for path in SOURCES)
 
 
 def _interface(declared: ast.ClassDef) -> str:
@@ -77,4 +87,4 @@ def _name(node: ast.expr) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(typescript(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
+    TARGET.write_text(written(), encoding="utf-8")

@@ -1,5 +1,5 @@
 // What kernel and front end say to each other.
-// Written by jupyter_ext/write_protocol.py from kernel_magics/widgets/protocol.py: do not edit.
+// Written by jupyter_ext/write_protocol.py from kernel_magics/widgets/protocol*.py: do not edit.
 
 export type NodeKind = "function" | "declaration" | "custom_call" | "group";
 

@@ -5,16 +5,13 @@ from functools import cached_property
 
 from kernel_magics.graph.words import new_name, shown_name
 from kernel_magics.widgets.folding import Drawn
-from kernel_magics.widgets.protocol import (
+from kernel_magics.widgets.protocol import FunctionText, SymbolRow, TextRange, TextView
+from kernel_magics.widgets.protocol_commands import (
     FunctionAnswer,
-    FunctionText,
     Hit,
     HitsAnswer,
     LinesAnswer,
-    SymbolRow,
     SymbolsAnswer,
-    TextRange,
-    TextView,
 )
 from kernel_magics.widgets.subject import Snapshot
 from kernel_magics.widgets.symbols import symbol_rows

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from kernel_magics.widgets.protocol import Command
+from kernel_magics.widgets.protocol_commands import Command
 
 _FIELDS: Mapping[str, Mapping[str, type]] = {
     "function": {"node": str},

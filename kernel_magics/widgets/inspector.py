@@ -15,7 +15,8 @@ from kernel_magics.widgets.answers import Answers
 from kernel_magics.widgets.commands import read_command
 from kernel_magics.widgets.drawing import DrawnModule, module_view
 from kernel_magics.widgets.folding import MOST_DRAWN
-from kernel_magics.widgets.protocol import Answer, Command, FindCommand, ModuleView, Reply
+from kernel_magics.widgets.protocol import ModuleView
+from kernel_magics.widgets.protocol_commands import Answer, Command, FindCommand, Reply
 from kernel_magics.widgets.saved import SAVED_VIEW_TYPE, saved_view
 from kernel_magics.widgets.subject import Snapshot, Subject, subject_of
 

@@ -1,0 +1,166 @@
+"""What the front end may ask, and what it is answered; written into `protocol.ts` as well.
+
+An action is a `Command`: a custom message with an id, answered by one `Reply` with the same id.
+"""
+
+from typing import Literal, TypedDict
+
+from kernel_magics.widgets.protocol import FunctionText, SymbolRow, TextView
+
+
+class FunctionAnswer(TypedDict):
+    """A function's texts, the merged one first, and its signature."""
+
+    texts: list[FunctionText]
+    type: str
+    """`(4x64xf32, i32) → 64xf32`; empty where it is not known."""
+    callers: list[str]
+    callees: list[str]
+
+
+class SymbolsAnswer(TypedDict):
+    """The whole rename map."""
+
+    rows: list[SymbolRow]
+
+
+class LinesAnswer(TypedDict):
+    """Lines of a text, those that were asked for as far as there are so many."""
+
+    first: int
+    lines: list[str]
+
+
+class Hit(TypedDict):
+    """One function that a query found."""
+
+    node: str
+    name: str
+    merged: str
+    group: str
+    """Id of the group it is folded into; empty where it is drawn itself."""
+
+
+class HitsAnswer(TypedDict):
+    """What a query found, in the order of the module."""
+
+    hits: list[Hit]
+    total: int
+
+
+class DrawnAnswer(TypedDict):
+    """The trait `view` holds what was asked for."""
+
+    digest: str
+
+
+class FunctionCommand(TypedDict):
+    """Give the texts of one function."""
+
+    kind: Literal["function"]
+    id: str
+    node: str
+
+
+class SymbolsCommand(TypedDict):
+    """Give the rename map."""
+
+    kind: Literal["symbols"]
+    id: str
+
+
+class TextCommand(TypedDict):
+    """Give what is to be known about a text."""
+
+    kind: Literal["text"]
+    id: str
+    text: int
+
+
+class LinesCommand(TypedDict):
+    """Give lines of a text."""
+
+    kind: Literal["lines"]
+    id: str
+    text: int
+    first: int
+    count: int
+
+
+class FindCommand(TypedDict):
+    """Find functions by their names."""
+
+    kind: Literal["find"]
+    id: str
+    query: str
+
+
+class OpenCommand(TypedDict):
+    """Draw the first members of a group."""
+
+    kind: Literal["open"]
+    id: str
+    group: str
+
+
+class CloseCommand(TypedDict):
+    """Fold what was opened."""
+
+    kind: Literal["close"]
+    id: str
+
+
+class RedrawCommand(TypedDict):
+    """Draw the module as it is at this moment."""
+
+    kind: Literal["redraw"]
+    id: str
+
+
+Command = (
+    FunctionCommand
+    | SymbolsCommand
+    | TextCommand
+    | LinesCommand
+    | FindCommand
+    | OpenCommand
+    | CloseCommand
+    | RedrawCommand
+)
+
+
+class Answers(TypedDict):
+    """Which command is answered by what."""
+
+    function: FunctionAnswer
+    symbols: SymbolsAnswer
+    text: TextView
+    lines: LinesAnswer
+    find: HitsAnswer
+    open: DrawnAnswer
+    close: DrawnAnswer
+    redraw: DrawnAnswer
+
+
+Answer = FunctionAnswer | SymbolsAnswer | TextView | LinesAnswer | HitsAnswer | DrawnAnswer
+
+
+class AnsweredReply(TypedDict):
+    """A command was done."""
+
+    kind: Literal["answered"]
+    id: str
+    answer: Answer
+    is_outdated: bool
+    """Whether the module has changed since the view was drawn."""
+
+
+class FailedReply(TypedDict):
+    """A command was not done."""
+
+    kind: Literal["failed"]
+    id: str
+    message: str
+
+
+Reply = AnsweredReply | FailedReply
