@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from kernel_magics.call.replay.replay import to_jax
+    from kernel_magics.custom_call.registry import custom_calls
     from kernel_magics.widgets.inspector import Inspector, inspect
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "LinkReport",
     "LinkedSymbol",
     "Session",
+    "custom_calls",
     "hlo_call",
     "inspect",
     "load",
@@ -42,6 +44,7 @@ load = session.load
 
 _LATE = {
     "Inspector": "kernel_magics.widgets.inspector",
+    "custom_calls": "kernel_magics.custom_call.registry",
     "inspect": "kernel_magics.widgets.inspector",
     "to_jax": "kernel_magics.call.replay.replay",
 }
