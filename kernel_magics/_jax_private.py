@@ -12,6 +12,7 @@ from typing import Any
 from jax._src import xla_bridge as _xla_bridge
 from jax._src.interpreters import mlir as _mlir
 from jax._src.lib import lapack as _lapack  # pyright: ignore[reportPrivateImportUsage]
+from jax._src.lib import xla_client as _xla_client  # pyright: ignore[reportPrivateImportUsage]
 from jax._src.lib.mlir import dialects as _dialects
 from jax.extend import mlir as mlir_extension
 from jax.extend.mlir import ir
@@ -109,20 +110,130 @@ def stablehlo_to_hlo(bytecode: bytes) -> None:
     _jax.mlir.mlir_module_to_xla_computation(bytecode, False, False)  # noqa: FBT003
 
 
-def start_plugin(name: str, path: str, options: Mapping[str, Any]) -> Any:
-    """Loads a PJRT plugin in a running process, and gives its client.
+@dataclass(frozen=True, slots=True)
+class StartedPlugin:
+    """A PJRT plugin in this process."""
+
+    client: Any
+    """Its devices are what to work with."""
+    api: Any
+    """A capsule that holds its `PJRT_Api`."""
+
+
+def start_plugin(name: str, path: str, options: Mapping[str, Any]) -> StartedPlugin:
+    """Loads a PJRT plugin in a running process, and makes a client of it.
 
     JAX takes plugins before the first use of a device alone, from the environment or from
-    entry points. The client is listed nowhere: its devices are what to work with.
+    entry points, and `register_plugin` leaves what it has half done when it fails. The client is
+    listed nowhere, and JAX will not make one again by itself: `clear_backends` makes clients of
+    all that is registered, and the one of the highest priority the default.
 
     Args:
-        name: A name that no platform has yet.
+        name: A name that no plugin of this process has had.
         path: The shared library.
         options: For the plugin's `PJRT_Client_Create`.
     """
     bridge: Any = _xla_bridge
-    bridge.register_plugin(name, library_path=path, options=dict(options))
-    return bridge._init_backend(name)
+    if name in bridge._backend_factories:
+        raise ValueError(f"The platform {name!r} is there already")
+    try:
+        api = bridge.register_plugin(name, library_path=path, options=dict(options))
+    finally:
+        bridge._backend_factories.pop(name, None)
+    return StartedPlugin(start_client(name, options), api)
+
+
+def start_client(name: str, options: Mapping[str, Any]) -> Any:
+    """Makes another client of a plugin that `start_plugin` has loaded under this name.
+
+    Public JAX makes one client of a platform, once.
+    """
+    bridge: Any = _xla_bridge
+    client = bridge.make_pjrt_c_api_client(name, options=dict(options))
+    # Hooks that JAX 0.10 runs for each of its clients; later versions have none.
+    for hook in getattr(bridge, "_backend_initialization_hooks", ()):
+        hook(client)
+    return client
+
+
+def start_platform(name: str) -> StartedPlugin:
+    """Makes a client of a platform that a package has registered with JAX.
+
+    JAX does so itself for all of them at the first use of a device, or for those alone that
+    `jax_platforms` names.
+    """
+    bridge: Any = _xla_bridge
+    return StartedPlugin(bridge._init_backend(name), bridge._backend_factories[name].c_api)
+
+
+def start_cpu_client(device_count: int) -> Any:
+    """Makes a client of jaxlib's own CPU with so many devices.
+
+    JAX makes one, whose number of devices cannot be changed after its first use.
+    """
+    return _xla_client.make_cpu_client(num_devices=device_count)
+
+
+def clients() -> dict[str, Any]:
+    """The clients that JAX knows by name; none before the first use of a device.
+
+    Public `jax.extend.backend.backends` starts them.
+    """
+    bridge: Any = _xla_bridge
+    with bridge._backend_lock:
+        return dict(bridge._backends)
+
+
+def default_client() -> Any:
+    """The client whose devices JAX uses where nobody says otherwise; starts it if needed."""
+    return _xla_bridge.get_backend()
+
+
+def list_client(name: str, client: Any) -> None:
+    """Lets `jax.devices(name)` find a client, or none where it is None.
+
+    JAX lists what it started itself. Its memory of earlier answers is cleared, no other cache is.
+    """
+    bridge: Any = _xla_bridge
+    with bridge._backend_lock:
+        if client is None:
+            bridge._backends.pop(name, None)
+        else:
+            bridge._backends[name] = client
+    for remembers in (bridge.get_backend, bridge.local_devices, bridge.process_count):
+        getattr(remembers, "cache_clear", lambda: None)()
+
+
+def registered_platforms() -> dict[str, bool]:
+    """Names of what JAX can make a client of, and whether that is a PJRT plugin.
+
+    No public list; `backends` starts them all.
+    """
+    bridge: Any = _xla_bridge
+    return {name: entry.c_api is not None for name, entry in bridge._backend_factories.items()}
+
+
+def has_looked_for_plugins() -> bool:
+    """Whether JAX has imported the packages that offer plugins, as it does once.
+
+    Nothing public tells.
+    """
+    bridge: Any = _xla_bridge
+    return bool(bridge._plugins_registered)
+
+
+def platform_problems() -> dict[str, str]:
+    """Platforms of which JAX could make no client, and why; it tells that nowhere."""
+    bridge: Any = _xla_bridge
+    return dict(bridge._backend_errors)
+
+
+def builtin_targets() -> frozenset[str]:
+    """Targets of custom calls that JAX has registered for CPUs of its own.
+
+    Public `jax.ffi` has no such list.
+    """
+    return frozenset(_xla_client.custom_call_targets("Host"))
 
 
 @dataclass(frozen=True, slots=True)

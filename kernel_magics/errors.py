@@ -12,6 +12,8 @@ KernelMagicsError
 ├── CompileError           XLA refused it
 │   └── CompileInterrupted the user did not want to wait
 ├── SandboxError           the child process that tried it died or did not answer
+├── PluginError            a device plugin that is not there, does not work, or is not loaded
+│   └── PlacementError     an array is on another device than the one in use
 ├── SessionError           no such unit, or a file that holds no session
 └── UsageError             a magic or a query was given words it does not understand
 
@@ -143,6 +145,14 @@ class SandboxError(KernelMagicsError, RuntimeError):
     stderr: tuple[str, ...] = ()
     suspect: str = ""
     is_timeout: bool = False
+
+
+class PluginError(KernelMagicsError, RuntimeError):
+    """A device plugin is not there, does not work, is not loaded, or refuses what it is asked."""
+
+
+class PlacementError(PluginError, ValueError):
+    """An array is bound to another device than the one in use, or to one that was forgotten."""
 
 
 class SessionError(KernelMagicsError, LookupError):

@@ -91,9 +91,47 @@ def test_hlo_goes_to_stablehlo_and_back():
 
 def test_plugins_are_registered_by_name_path_and_options():
     assert {"plugin_name", "library_path", "options"} <= set(parameters(xla_bridge.register_plugin))
-    assert parameters(xla_bridge._init_backend) == ["platform"]
+    assert parameters(xla_bridge.make_pjrt_c_api_client) == ["plugin_name", "options"]
+    before = _jax_private.registered_platforms()
     with pytest.raises(jax.errors.JaxRuntimeError, match="cannot open shared object file"):
         _jax_private.start_plugin("kernel_magics_nosuch", "/nonexistent.so", {})
+    assert _jax_private.registered_platforms() == before
+    with pytest.raises(ValueError, match="The platform 'cpu' is there already"):
+        _jax_private.start_plugin("cpu", "/nonexistent.so", {})
+
+
+def test_clients_are_listed_by_name():
+    client = _jax_private.default_client()
+    assert _jax_private.clients()["cpu"] is client
+    other = _jax_private.start_cpu_client(3)
+    _jax_private.list_client("kernel_magics_three", other)
+    try:
+        assert jax.devices("kernel_magics_three") == other.devices()
+        assert len(other.devices()) == 3
+        assert other.devices()[0].client is other
+    finally:
+        _jax_private.list_client("kernel_magics_three", None)
+    with pytest.raises(RuntimeError, match="Unknown backend kernel_magics_three"):
+        jax.devices("kernel_magics_three")
+    assert jax.devices("cpu") == client.devices()
+
+
+def test_platforms_are_started_by_name():
+    assert parameters(xla_bridge._init_backend) == ["platform"]
+    assert _jax_private.start_platform("cpu").client.platform == "cpu"
+    assert _jax_private.start_platform("cpu").api is None
+
+
+def test_jax_tells_what_it_knows_of_platforms():
+    jax.devices()
+    assert _jax_private.has_looked_for_plugins() is True
+    assert _jax_private.registered_platforms()["cpu"] is False
+    assert isinstance(_jax_private.platform_problems(), dict)
+
+
+def test_targets_of_the_cpu_are_listed():
+    _jax_private.initialize_lapack()
+    assert "lapack_spotrf_ffi" in _jax_private.builtin_targets()
 
 
 def test_exported_blobs_have_the_fields_that_are_read():

@@ -82,7 +82,7 @@ def probe_plugin(
 
     Runs in the child. A plugin cannot be unloaded: the child is for no other use afterwards.
     """
-    client = _jax_private.start_plugin(head["name"], head["path"], head["options"])
+    client = _jax_private.start_plugin(head["name"], head["path"], head["options"]).client
     devices = client.devices()
     if not devices:
         raise RuntimeError(f"The plugin {head['name']!r} has no device")
