@@ -1,6 +1,7 @@
 // The anywidget entry point: an inspector over a live kernel.
 import { mount } from "../view/frame.ts";
-import { LiveSource, type WidgetModel } from "./commands.ts";
+import type { WidgetModel } from "./channel.ts";
+import { LiveSource } from "./commands.ts";
 
 const DISCONNECTED = "jupyter-widgets-disconnected";
 /** Sent to the view by the JupyterLab extension: the widget manager tells restarts only. */
