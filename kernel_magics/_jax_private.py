@@ -5,10 +5,11 @@ relies on, for JAX 0.10.2 and the newest JAX.
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from jax._src import ffi as _ffi
 from jax._src import xla_bridge as _xla_bridge
 from jax._src.interpreters import mlir as _mlir
 from jax._src.lib import lapack as _lapack  # pyright: ignore[reportPrivateImportUsage]
@@ -67,6 +68,16 @@ def lowering_platforms(context: mlir.LoweringRuleContext) -> tuple[str, ...]:
     return tuple(module_context.platforms)
 
 
+def side_effects(*, is_there: bool) -> frozenset[Any]:
+    """The effects of an operation, for its abstract evaluation: those of JAX's own FFI calls.
+
+    JAX keeps such operations where nobody uses their results. Kinds of effects that it lets
+    through loops and lowering are listed in private places, and ours are the same.
+    """
+    ffi: Any = _ffi
+    return frozenset([ffi._FfiEffect]) if is_there else frozenset()
+
+
 def stablehlo_versions() -> tuple[str, str]:
     """Oldest and newest StableHLO version that this jaxlib reads, such as `("0.9.0", "1.17.0")`.
 
@@ -120,7 +131,12 @@ class StartedPlugin:
     """A capsule that holds its `PJRT_Api`."""
 
 
-def start_plugin(name: str, path: str, options: Mapping[str, Any]) -> StartedPlugin:
+def start_plugin(
+    name: str,
+    path: str,
+    options: Mapping[str, Any],
+    say: Callable[[str], None] = lambda _: None,
+) -> StartedPlugin:
     """Loads a PJRT plugin in a running process, and makes a client of it.
 
     JAX takes plugins before the first use of a device alone, from the environment or from
@@ -132,6 +148,7 @@ def start_plugin(name: str, path: str, options: Mapping[str, Any]) -> StartedPlu
         name: A name that no plugin of this process has had.
         path: The shared library.
         options: For the plugin's `PJRT_Client_Create`.
+        say: Is told what comes next, for a process that may end on the way.
     """
     bridge: Any = _xla_bridge
     if name in bridge._backend_factories:
@@ -140,6 +157,7 @@ def start_plugin(name: str, path: str, options: Mapping[str, Any]) -> StartedPlu
         api = bridge.register_plugin(name, library_path=path, options=dict(options))
     finally:
         bridge._backend_factories.pop(name, None)
+    say("making a client")
     return StartedPlugin(start_client(name, options), api)
 
 

@@ -27,7 +27,8 @@ WORKERS: Mapping[str, str] = {
 LEAVES_TRACES = frozenset({"call_handler", "probe_plugin"})
 """Kinds that load what cannot be unloaded: the child is ended after them."""
 
-_NEEDS_BACKEND = frozenset({"compile", "run", "call_handler", "probe_plugin"})
+# A plugin's trial starts what it needs itself.
+_NEEDS_BACKEND = frozenset({"compile", "run", "call_handler"})
 
 MEMORY = "memory_bytes"
 """The key of the memory limit in the head of a request."""

@@ -1,0 +1,1 @@
+"""Device plugins: found, tried in a child process, loaded while the kernel runs, compared."""
