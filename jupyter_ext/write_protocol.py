@@ -9,7 +9,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCES = [
-    ROOT / "kernel_magics/widgets" / name for name in ("protocol.py", "protocol_commands.py")
+    ROOT / "kernel_magics/widgets" / name
+    for name in ("protocol.py", "protocol_ops.py", "protocol_commands.py")
 ]
 TARGET = ROOT / "jupyter_ext/src/protocol.ts"
 

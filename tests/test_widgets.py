@@ -29,8 +29,10 @@ class Wire:
         self.inspector.send = lambda content, buffers=None: self.sent.append(content)
 
     def ask(self, kind: str, **fields) -> dict:
+        if kind == "find":
+            fields = {"within": "", "drawn": None, **fields}
         self.inspector._receive(None, {"kind": kind, "id": "1", **fields}, [])
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 90
         while not self.sent and time.monotonic() < deadline:
             time.sleep(0.01)
         reply = self.sent.pop()

@@ -125,6 +125,176 @@ export interface FunctionText {
   left_out: number;
 }
 
+export type ItemKind = "op" | "argument" | "captured" | "return" | "group";
+
+/** What of a function is to be drawn. */
+export interface OpsRequest {
+  /** Id of its node. */
+  function: string;
+  /** Id of the op whose regions are entered; empty for the function. */
+  root: string;
+  /** Id of the op whose neighbours alone are drawn; empty for all. */
+  focus: string;
+  hops: number;
+  /** Ids of groups and ops that shall be open. */
+  opened: string[];
+  /** Ids of ops whose regions shall be folded. */
+  closed: string[];
+  folds_trivial: boolean;
+}
+
+/** One thing that is drawn; lengths in px from the top left corner. */
+export interface OpItem {
+  /** That of its op; `FIRST..LAST` for a group, `BLOCK^OP:RESULT` for a captured value. */
+  id: string;
+  /** Id of the op or argument that it shows; for a group the first one. */
+  op: string;
+  kind: ItemKind;
+  /** What kind of work it does: `elementwise`, `reduce`, …. */
+  does: string;
+  /** With the dialect: `stablehlo.add`; empty for an argument. */
+  name: string;
+  label: string;
+  note: string;
+  /** Of its results. */
+  types: string[];
+  /** In the text of its unit, from 1; 0 where it is not known. */
+  line: number;
+  /** Place in `blocks` of the block that it stands in. */
+  block: number;
+  /** Whether its regions are drawn inside it. */
+  is_open: boolean;
+  /** Ops in it that are not drawn. */
+  folded_ops: number;
+  /** Id of the function that it calls, where that can be opened. */
+  callee: string;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** One block: the function's, or one of a region that is open. */
+export interface OpBlock {
+  id: string;
+  name: string;
+  /** How much it holds, in words. */
+  title: string;
+  /** Place in `items` of the op that it belongs to; -1 for the outermost. */
+  item: number;
+  is_framed: boolean;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** One item uses what another gives: cubic Bézier segments, then the arrow's point. */
+export interface OpLink {
+  /** Place in `items`. */
+  source: number;
+  target: number;
+  type: string;
+  /** Names of ops folded into it. */
+  via: string[];
+  points: number[];
+  tip: number[];
+}
+
+/** The type of a value, written beside its edge. */
+export interface OpType {
+  text: string;
+  /** Its left end. */
+  x: number;
+  /** Its base line. */
+  y: number;
+}
+
+/** One op that was entered. */
+export interface PathStep {
+  op: string;
+  label: string;
+}
+
+/** The ops of one function as they are drawn. */
+export interface OpsDrawing {
+  /** What was asked for; without what had to be folded again for want of room. */
+  request: OpsRequest;
+  /** As the author wrote it, with `@`. */
+  name: string;
+  /** The name in the linked module where it differs, with `@`; else empty. */
+  merged: string;
+  /** The ops that were entered, outermost first. */
+  path: PathStep[];
+  /** Outer before inner, in the order of the text. */
+  items: OpItem[];
+  /** Outer before inner. */
+  blocks: OpBlock[];
+  links: OpLink[];
+  types: OpType[];
+  width: number;
+  height: number;
+  /** How much there is and how much of it is drawn. */
+  counts: string[];
+  /** What is not drawn, one phrase a rule. */
+  folded: string[];
+  engine: string;
+  layout_time_ms: number;
+}
+
+/** A value, or an op that uses one. */
+export interface OpValue {
+  name: string;
+  type: string;
+  /** Id of the op or argument to go to; empty for none. */
+  op: string;
+}
+
+/** One attribute of an op, large values elided. */
+export interface OpAttribute {
+  name: string;
+  value: string;
+}
+
+/** Where an op stands in a text. */
+export interface TextPlace {
+  /** Place in `units`, or -1 for the merged text. */
+  text: number;
+  line: number;
+  /** In characters, from 1. */
+  column: number;
+}
+
+/** All that is known of one op. */
+export interface OpAnswer {
+  name: string;
+  label: string;
+  /** The function and the op's id: `@main/4/1.0.2`. */
+  path: string;
+  /** As MLIR prints it, its regions left out. */
+  text: string;
+  scope: string;
+  operands: OpValue[];
+  results: OpValue[];
+  users: OpValue[];
+  users_left_out: number;
+  attributes: OpAttribute[];
+  /** In the merged text, in its unit's; those that are known. */
+  places: TextPlace[];
+  /** What stands around it in these texts. */
+  texts: FunctionText[];
+  /** Id of the function that it calls; empty for none that can be opened. */
+  callee: string;
+}
+
+/** What stands on a line. */
+export interface OpAtAnswer {
+  /** Empty where no function stands there. */
+  function: string;
+  /** Empty for the function's own first line. */
+  op: string;
+}
+
 /** A function's texts, the merged one first, and its signature. */
 export interface FunctionAnswer {
   texts: FunctionText[];
@@ -145,19 +315,34 @@ export interface LinesAnswer {
   lines: string[];
 }
 
-/** One function that a query found. */
+/** One function or op that a query found. */
 export interface Hit {
+  /** Id of the function, or of that in which the op stands. */
   node: string;
+  /** Id of the op; empty where the function itself was found. */
+  op: string;
   name: string;
   merged: string;
-  /** Id of the group it is folded into; empty where it is drawn itself. */
+  /** Function and line of an op; empty for a function. */
+  where: string;
+  /** Id of the group of functions that its function is folded into; empty for none. */
   group: string;
+  /** Id of the item that shows the op or hides it in the drawing that was told of. */
+  item: string;
+}
+
+/** Another query, and how much it finds. */
+export interface Suggestion {
+  query: string;
+  total: number;
 }
 
 /** What a query found, in the order of the module. */
 export interface HitsAnswer {
   hits: Hit[];
   total: number;
+  /** Where nothing was found: queries near to this one that find something. */
+  nearest: Suggestion[];
 }
 
 /** The trait `view` holds what was asked for. */
@@ -194,11 +379,38 @@ export interface LinesCommand {
   count: number;
 }
 
-/** Find functions by their names. */
+/** Find functions or ops, in the syntax of `graph.find`. */
 export interface FindCommand {
   kind: "find";
   id: string;
   query: string;
+  /** Id of the function whose ops are searched; empty for the module. */
+  within: string;
+  /** The drawing in which hits are to be marked. */
+  drawn: OpsRequest | null;
+}
+
+/** Draw the ops of one function. */
+export interface OpsCommand {
+  kind: "ops";
+  id: string;
+  request: OpsRequest;
+}
+
+/** Give all that is known of one op. */
+export interface OpCommand {
+  kind: "op";
+  id: string;
+  function: string;
+  op: string;
+}
+
+/** Say which op stands on a line of a text. */
+export interface OpAtCommand {
+  kind: "op_at";
+  id: string;
+  text: number;
+  line: number;
 }
 
 /** Draw the first members of a group. */
@@ -220,7 +432,7 @@ export interface RedrawCommand {
   id: string;
 }
 
-export type Command = FunctionCommand | SymbolsCommand | TextCommand | LinesCommand | FindCommand | OpenCommand | CloseCommand | RedrawCommand;
+export type Command = FunctionCommand | SymbolsCommand | TextCommand | LinesCommand | FindCommand | OpsCommand | OpCommand | OpAtCommand | OpenCommand | CloseCommand | RedrawCommand;
 
 /** Which command is answered by what. */
 export interface Answers {
@@ -229,12 +441,15 @@ export interface Answers {
   text: TextView;
   lines: LinesAnswer;
   find: HitsAnswer;
+  ops: OpsDrawing;
+  op: OpAnswer;
+  op_at: OpAtAnswer;
   open: DrawnAnswer;
   close: DrawnAnswer;
   redraw: DrawnAnswer;
 }
 
-export type Answer = FunctionAnswer | SymbolsAnswer | TextView | LinesAnswer | HitsAnswer | DrawnAnswer;
+export type Answer = FunctionAnswer | SymbolsAnswer | TextView | LinesAnswer | HitsAnswer | OpsDrawing | OpAnswer | OpAtAnswer | DrawnAnswer;
 
 /** A command was done. */
 export interface AnsweredReply {

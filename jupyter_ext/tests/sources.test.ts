@@ -26,14 +26,16 @@ class FakeModel {
   }
 }
 
+const find = (query: string) => ({ query, within: "", drawn: null });
+
 test("a command has an id, and one reply with the same", async () => {
   const model = new FakeModel();
   const source = new LiveSource(model);
   const first = source.ask("symbols", {});
-  const second = source.ask("find", { query: "x" });
+  const second = source.ask("find", find("x"));
   const [one, other] = model.sent;
   assert.ok(one && other && one.id !== other.id);
-  const hits = { hits: [], total: 0 };
+  const hits = { hits: [], total: 0, nearest: [] };
   model.reply({ kind: "answered", id: other.id, answer: hits, is_outdated: false });
   model.reply({ kind: "answered", id: one.id, answer: { rows: [] }, is_outdated: false });
   assert.deepEqual(await second, hits);
@@ -101,7 +103,7 @@ test("a saved view answers as far as it was kept", async () => {
   assert.deepEqual(answer.callers, ["main"]);
   const lines = await source.ask("lines", { text: -1, first: 4, count: 10 });
   assert.deepEqual(lines, { first: 4, lines: ["}"] });
-  assert.equal((await source.ask("find", { query: "@MAIN" })).total, 1);
+  assert.equal((await source.ask("find", find("@MAIN"))).total, 1);
   await assert.rejects(source.ask("symbols", {}), /not saved/);
   await assert.rejects(source.ask("text", { text: 0 }), /not saved/);
   await assert.rejects(source.ask("open", { group: "more" }), /not saved/);

@@ -84,8 +84,29 @@ class OpsLayout:
         return [placed for placed in self.items if placed.item.regions]
 
 
-def item_size(item: Item) -> tuple[float, float]:
+@dataclass(frozen=True, slots=True)
+class ButtonRoom:
+    """Widths in px that a drawing keeps free for what a reader can press; a picture has none."""
+
+    group: float = 0.0
+    closed: float = 0.0
+    """Of an op whose regions are folded."""
+    opened: float = 0.0
+    """Of the head of an op whose regions are open."""
+
+
+NO_BUTTONS = ButtonRoom()
+
+
+def item_size(item: Item, room: ButtonRoom = NO_BUTTONS) -> tuple[float, float]:
     """Returns the width and height that an item wants while it is not open."""
+    width, height = _bare_size(item)
+    if item.kind == "group":
+        return width + room.group, height
+    return width + (room.closed if item.folded_ops else 0.0), height
+
+
+def _bare_size(item: Item) -> tuple[float, float]:
     label, note = mono_width(item.label, NAME_SIZE), mono_width(item.note, NOTE_SIZE)
     if item.kind == "group":
         note = sans_width(item.note, NOTE_SIZE)

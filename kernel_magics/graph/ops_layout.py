@@ -10,9 +10,11 @@ from kernel_magics.graph.layout_graphviz import EngineFailedError, find_engine
 from kernel_magics.graph.measure import mono_width, sans_width
 from kernel_magics.graph.ops_geometry import (
     BLOCK_HEAD,
+    NO_BUTTONS,
     NOTE_SIZE,
     OP_HEAD,
     BlockBox,
+    ButtonRoom,
     ItemBox,
     LinkPath,
     OpsLayout,
@@ -59,7 +61,8 @@ class _Placed:
 
 
 class _Layouter:
-    def __init__(self, engine: Engine | None, time_limit_s: float) -> None:
+    def __init__(self, engine: Engine | None, time_limit_s: float, room: ButtonRoom) -> None:
+        self.room = room
         name = engine or available_engines()[0]
         self.engine: Engine = name
         self.command = None if name == "plain" else find_engine(name)
@@ -71,7 +74,7 @@ class _Layouter:
         """Inner blocks first: their size is that of the op that holds them."""
         inner = [self._inside(item) for item in view.items]
         sizes = [
-            (placed.width, placed.height) if placed else item_size(item)
+            (placed.width, placed.height) if placed else item_size(item, self.room)
             for item, placed in zip(view.items, inner, strict=True)
         ]
         drawing = self._draw(view, _with_room(view, sizes))
@@ -101,7 +104,8 @@ class _Layouter:
         together = sum(one.width for one in placed) + _PADDING * (len(placed) + 1)
         is_row = len(placed) > 1 and together <= _SIDE_BY_SIDE
         inner = together if is_row else max(one.width for one in placed) + 2 * _PADDING
-        width = max(item_size(item)[0] + 2 * _PADDING, _LEAST_OPEN, inner)
+        head = item_size(item)[0] + self.room.opened + 2 * _PADDING
+        width = max(head, _LEAST_OPEN, inner)
         tallest = max(one.height for one in placed)
         found = _Placed(width, 0.0, [], [], [])
         x, y = _PADDING, OP_HEAD + _PADDING
@@ -142,7 +146,10 @@ class _Layouter:
 
 
 def lay_out_ops(
-    view: OpsView, engine: Engine | None = None, time_limit_s: float = _TIME_LIMIT_S
+    view: OpsView,
+    engine: Engine | None = None,
+    time_limit_s: float = _TIME_LIMIT_S,
+    room: ButtonRoom = NO_BUTTONS,
 ) -> OpsLayout:
     """Returns where to draw the items of a view and how their links run.
 
@@ -151,9 +158,10 @@ def lay_out_ops(
         engine: The one to use; without it `dot`, else `graphviz-pure`.
         time_limit_s: How long Graphviz may take for all blocks together; then the plain
             layering takes its place.
+        room: What is kept free for buttons.
     """
     began = time.monotonic()
-    layouter = _Layouter(engine, time_limit_s)
+    layouter = _Layouter(engine, time_limit_s, room)
     has_frames = len(view.blocks) > 1 or any(block.name for block in view.blocks)
     found = _Placed(0.0, 0.0, [], [], [])
     y = 0.0

@@ -116,6 +116,9 @@ def _term(text: str, found: re.Match[str], length: int) -> Term:
         if len(value) == 1 or not value.endswith('"'):
             raise refusal(text, found.start("value"), "A quote is not closed", length=1)
         value = value[1:-1]
+    if key in ("", "calls") and len(value) > 1:
+        # As symbols are written in the text; names are held without it.
+        value = value.removeprefix("@")
     if key and key not in KEYS:
         close = get_close_matches(key, KEYS, 1)
         hint = f"; did you mean `{close[0]}:`?" if close else ""

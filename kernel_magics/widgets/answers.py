@@ -3,13 +3,9 @@
 from collections.abc import Callable
 from functools import cached_property
 
-from kernel_magics.graph.words import new_name, shown_name
-from kernel_magics.widgets.folding import Drawn
 from kernel_magics.widgets.protocol import FunctionText, SymbolRow, TextRange, TextView
 from kernel_magics.widgets.protocol_commands import (
     FunctionAnswer,
-    Hit,
-    HitsAnswer,
     LinesAnswer,
     SymbolsAnswer,
 )
@@ -21,7 +17,6 @@ MERGED = -1
 MOST_LINES = 500
 _MOST_FUNCTION_LINES = 400
 _MOST_LINE = 2_000
-_MOST_HITS = 500
 
 
 class Answers:
@@ -87,30 +82,17 @@ class Answers:
             "callees": list(dict.fromkeys(e.callee for e in graph.edges if e.caller == node_id)),
         }
 
-    def find(self, query: str, drawn: Drawn) -> HitsAnswer:
-        """Functions with a part of the query in one of their names, letter case aside."""
-        wanted = query.strip().casefold().removeprefix("@")
-        hits: list[Hit] = []
-        total = 0
-        for node in self.snapshot.graph.nodes if wanted else ():
-            names = (node.author_name, node.merged_name)
-            if not any(wanted in name.casefold() for name in names):
-                continue
-            total += 1
-            if len(hits) < _MOST_HITS:
-                hits.append(
-                    {
-                        "node": node.id,
-                        "name": shown_name(node),
-                        "merged": new_name(node),
-                        "group": drawn.group_of.get(node.id, ""),
-                    }
-                )
-        return {"hits": hits, "total": total}
+    def merged_text(self) -> str:
+        """The printed module, whole."""
+        return self._merged
 
     @cached_property
     def _rows(self) -> list[SymbolRow]:
         return symbol_rows(self.snapshot)
+
+    @cached_property
+    def _merged(self) -> str:
+        return self._printed()
 
     def _function_text(self, text: int, node_id: str) -> FunctionText | None:
         try:
@@ -135,7 +117,7 @@ class Answers:
 
     def _content(self, text: int) -> str:
         if text == MERGED:
-            return self._printed().rstrip("\n")
+            return self._merged.rstrip("\n")
         units = self.snapshot.units
         content = units[text].text if 0 <= text < len(units) else None
         if content is None:

@@ -14,9 +14,10 @@ from kernel_magics.sessions import Session
 from kernel_magics.widgets.answers import Answers
 from kernel_magics.widgets.commands import read_command
 from kernel_magics.widgets.drawing import DrawnModule, module_view
-from kernel_magics.widgets.folding import MOST_DRAWN
+from kernel_magics.widgets.folding import MOST_DRAWN, Drawn
+from kernel_magics.widgets.ops import OpsAnswers
 from kernel_magics.widgets.protocol import ModuleView
-from kernel_magics.widgets.protocol_commands import Answer, Command, FindCommand, Reply
+from kernel_magics.widgets.protocol_commands import Answer, Command, LinesCommand, Reply
 from kernel_magics.widgets.saved import SAVED_VIEW_TYPE, saved_view
 from kernel_magics.widgets.subject import Snapshot, Subject, subject_of
 
@@ -72,6 +73,7 @@ class Inspector(anywidget.AnyWidget):
         self._state = self._subject.state()
         snapshot = self._subject.snapshot()
         self._answers = Answers(snapshot, self._subject.printed)
+        self._ops = OpsAnswers(self._answers)
         self._drawn = _in_thread(lambda: module_view(snapshot, self._opened))
 
     @property
@@ -84,6 +86,9 @@ class Inspector(anywidget.AnyWidget):
             command = read_command(content)
             if command["kind"] in ("open", "close", "redraw"):
                 self._redraw(command)
+                return
+            if command["kind"] in ("find", "ops", "op", "op_at"):
+                self._answer_later(command)
                 return
             self._reply(command_id, self._answer(command))
         # The boundary of the kernel: whatever went wrong is shown in the view.
@@ -98,11 +103,25 @@ class Inspector(anywidget.AnyWidget):
                 return self._answers.symbols()
             case "text":
                 return self._answers.text(command["text"])
-            case "lines":
-                return self._answers.lines(command["text"], command["first"], command["count"])
             case _:
-                query = cast("FindCommand", command)["query"]
-                return self._answers.find(query, self._drawn.drawn)
+                lines = cast("LinesCommand", command)
+                return self._answers.lines(lines["text"], lines["first"], lines["count"])
+
+    def _answer_later(self, command: Command) -> None:
+        """Reads, lays out or searches ops in a thread: the shell thread goes on."""
+        if command["kind"] in ("op", "op_at"):
+            # The session's module is printed where cells run, so never while one changes it.
+            self._answers.merged_text()
+        ops, drawn = self._ops, self._drawn.drawn
+        threading.Thread(
+            target=self._ask_and_reply, args=(command, ops, drawn), daemon=True
+        ).start()
+
+    def _ask_and_reply(self, command: Command, ops: OpsAnswers, drawn: Drawn) -> None:
+        try:
+            self._reply(command["id"], ops.answer(command, drawn))
+        except Exception as error:  # noqa: BLE001 - as above
+            self._fail(command["id"], error)
 
     def _redraw(self, command: Command) -> None:
         """Lays out in a thread and replies from there: the shell thread goes on."""
@@ -115,6 +134,7 @@ class Inspector(anywidget.AnyWidget):
         if command["kind"] == "redraw":
             self._state = self._subject.state()
             self._answers = Answers(self._subject.snapshot(), self._subject.printed)
+            self._ops = OpsAnswers(self._answers)
         snapshot = self._answers.snapshot
         threading.Thread(
             target=self._draw_and_reply, args=(command["id"], snapshot, opened), daemon=True

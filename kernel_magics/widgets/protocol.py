@@ -1,7 +1,7 @@
 """What the front end is shown of a module: the traits, and what a saved notebook keeps of them.
 
-`protocol.py` and `protocol_commands.py` are the one place where the wire is declared:
-`jupyter_ext/src/protocol.ts` is written from them by `jupyter_ext/write_protocol.py`.
+`protocol.py`, `protocol_ops.py` and `protocol_commands.py` are the one place where the wire is
+declared: `jupyter_ext/src/protocol.ts` is written from them by `jupyter_ext/write_protocol.py`.
 
 State that a view opened later must see is a trait: `view`, a `ModuleView`, and `note`, words for
 the status line such as what a compile took.

@@ -6,6 +6,7 @@ An action is a `Command`: a custom message with an id, answered by one `Reply` w
 from typing import Literal, TypedDict
 
 from kernel_magics.widgets.protocol import FunctionText, SymbolRow, TextView
+from kernel_magics.widgets.protocol_ops import OpAnswer, OpAtAnswer, OpsDrawing, OpsRequest
 
 
 class FunctionAnswer(TypedDict):
@@ -32,13 +33,27 @@ class LinesAnswer(TypedDict):
 
 
 class Hit(TypedDict):
-    """One function that a query found."""
+    """One function or op that a query found."""
 
     node: str
+    """Id of the function, or of that in which the op stands."""
+    op: str
+    """Id of the op; empty where the function itself was found."""
     name: str
     merged: str
+    where: str
+    """Function and line of an op; empty for a function."""
     group: str
-    """Id of the group it is folded into; empty where it is drawn itself."""
+    """Id of the group of functions that its function is folded into; empty for none."""
+    item: str
+    """Id of the item that shows the op or hides it in the drawing that was told of."""
+
+
+class Suggestion(TypedDict):
+    """Another query, and how much it finds."""
+
+    query: str
+    total: int
 
 
 class HitsAnswer(TypedDict):
@@ -46,6 +61,8 @@ class HitsAnswer(TypedDict):
 
     hits: list[Hit]
     total: int
+    nearest: list[Suggestion]
+    """Where nothing was found: queries near to this one that find something."""
 
 
 class DrawnAnswer(TypedDict):
@@ -88,11 +105,41 @@ class LinesCommand(TypedDict):
 
 
 class FindCommand(TypedDict):
-    """Find functions by their names."""
+    """Find functions or ops, in the syntax of `graph.find`."""
 
     kind: Literal["find"]
     id: str
     query: str
+    within: str
+    """Id of the function whose ops are searched; empty for the module."""
+    drawn: OpsRequest | None
+    """The drawing in which hits are to be marked."""
+
+
+class OpsCommand(TypedDict):
+    """Draw the ops of one function."""
+
+    kind: Literal["ops"]
+    id: str
+    request: OpsRequest
+
+
+class OpCommand(TypedDict):
+    """Give all that is known of one op."""
+
+    kind: Literal["op"]
+    id: str
+    function: str
+    op: str
+
+
+class OpAtCommand(TypedDict):
+    """Say which op stands on a line of a text."""
+
+    kind: Literal["op_at"]
+    id: str
+    text: int
+    line: int
 
 
 class OpenCommand(TypedDict):
@@ -123,6 +170,9 @@ Command = (
     | TextCommand
     | LinesCommand
     | FindCommand
+    | OpsCommand
+    | OpCommand
+    | OpAtCommand
     | OpenCommand
     | CloseCommand
     | RedrawCommand
@@ -137,12 +187,25 @@ class Answers(TypedDict):
     text: TextView
     lines: LinesAnswer
     find: HitsAnswer
+    ops: OpsDrawing
+    op: OpAnswer
+    op_at: OpAtAnswer
     open: DrawnAnswer
     close: DrawnAnswer
     redraw: DrawnAnswer
 
 
-Answer = FunctionAnswer | SymbolsAnswer | TextView | LinesAnswer | HitsAnswer | DrawnAnswer
+Answer = (
+    FunctionAnswer
+    | SymbolsAnswer
+    | TextView
+    | LinesAnswer
+    | HitsAnswer
+    | OpsDrawing
+    | OpAnswer
+    | OpAtAnswer
+    | DrawnAnswer
+)
 
 
 class AnsweredReply(TypedDict):

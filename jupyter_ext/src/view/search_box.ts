@@ -87,7 +87,7 @@ export class SearchBox {
       return;
     }
     try {
-      const { hits, total } = await this.#source.ask("find", { query });
+      const { hits, total } = await this.#source.ask("find", { query, within: "", drawn: null });
       if (this.#input.value !== query) return;
       this.#store.update({ query, hits, hitTotal: total, hit: -1 });
       this.#showList(document.activeElement === this.#input || total === 0);

@@ -68,8 +68,11 @@ export class SavedSource implements ModuleSource {
     function: ({ node }) => this.#function(node),
     find: ({ query }) => {
       const hits = namesWith(query, this.#view);
-      return { hits, total: hits.length };
+      return { hits, total: hits.length, nearest: [] };
     },
+    ops: () => null,
+    op: () => null,
+    op_at: () => null,
     open: () => null,
     close: () => null,
     redraw: () => null,
@@ -98,7 +101,8 @@ function namesWith(query: string, view: ModuleView): Answers["find"]["hits"] {
   const drawn = view.nodes.filter(
     (node) => node.kind !== "group" && `${node.name} ${node.merged}`.toLowerCase().includes(wanted),
   );
-  const hits = drawn.map(({ id, name, merged }) => ({ node: id, name, merged, group: "" }));
+  const none = { op: "", where: "", group: "", item: "" };
+  const hits = drawn.map(({ id, name, merged }) => ({ ...none, node: id, name, merged }));
   const shown = new Set(drawn.map((node) => node.id));
   const folded = (view.saved?.symbols ?? []).filter((row: SymbolRow) => {
     const isNew = row.node !== "" && !shown.has(row.node);
@@ -109,6 +113,7 @@ function namesWith(query: string, view: ModuleView): Answers["find"]["hits"] {
   return [
     ...hits,
     ...folded.map((row) => ({
+      ...none,
       node: row.node,
       name: row.old,
       merged: row.new === row.old ? "" : row.new,
