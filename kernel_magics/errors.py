@@ -12,6 +12,10 @@ KernelMagicsError
 ├── CompileError           XLA refused it
 │   └── CompileInterrupted the user did not want to wait
 ├── SandboxError           the child process that tried it died or did not answer
+├── CustomCallError        a target, handler or library that cannot serve
+│   ├── LibraryError       a file that is no library for this machine, or has no such handler
+│   ├── BuildError         a handler's source that does not compile; carries every diagnostic
+│   └── HandlerError       a handler that crashed, hung, overran or failed when it was tried
 ├── PluginError            a device plugin that is not there, does not work, or is not loaded
 │   └── PlacementError     an array is on another device than the one in use
 ├── SessionError           no such unit, or a file that holds no session
@@ -145,6 +149,28 @@ class SandboxError(KernelMagicsError, RuntimeError):
     stderr: tuple[str, ...] = ()
     suspect: str = ""
     is_timeout: bool = False
+
+
+class CustomCallError(KernelMagicsError, RuntimeError):
+    """A custom call's target, handler or library cannot serve, or is not there."""
+
+
+class LibraryError(CustomCallError):
+    """A file is no library that this process can load, or has no such handler."""
+
+
+class BuildError(CustomCallError):
+    """The source of a handler does not compile, or there is no compiler.
+
+    Attributes:
+        diagnostics: All that the compiler said, lines counting in the user's cell.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class HandlerError(CustomCallError):
+    """A handler crashed, hung, wrote where it must not, or failed when it was tried."""
 
 
 class PluginError(KernelMagicsError, RuntimeError):
