@@ -51,8 +51,11 @@ async function build() {
   };
   await esbuild.build({
     ...shared,
-    entryPoints: [join(here, "src/widget/index.ts")],
-    outfile: join(root, "kernel_magics/static/inspector.js"),
+    entryPoints: {
+      inspector: join(here, "src/widget/index.ts"),
+      control_panel: join(here, "src/widget/control_panel.ts"),
+    },
+    outdir: join(root, "kernel_magics/static"),
   });
   await esbuild.build({
     ...shared,

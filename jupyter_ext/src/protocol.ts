@@ -468,3 +468,181 @@ export interface FailedReply {
 }
 
 export type Reply = AnsweredReply | FailedReply;
+
+export type PluginState = "in use" | "loaded" | "probing" | "probed" | "found" | "no device" | "broken" | "forgotten";
+
+export type PluginAction = "use" | "load" | "probe" | "forget";
+
+export type Serving = "served" | "fallback" | "missing" | "not loaded";
+
+export type Weight = "" | "ok" | "warn" | "bad";
+
+/** One plugin; what is not known is empty. */
+export interface PluginRow {
+  name: string;
+  state: PluginState;
+  /** Distribution and version, or a path. */
+  source: string;
+  pjrt: string;
+  ffi: string;
+  /** `4 × Host`. */
+  devices: string;
+  memory: string;
+  /** Why it cannot be used, in a few words. */
+  problem: string;
+  /** The whole error. */
+  detail: string;
+  advice: string;
+  /** What it is doing at this moment. */
+  waiting: string;
+  /** What can be asked for; the first is the one most wanted. */
+  actions: PluginAction[];
+}
+
+/** One target that somebody registered. */
+export interface CallRow {
+  target: string;
+  served_by: string;
+  plugins: string;
+  version: number;
+  calls: number;
+  /** Of a call, such as `3.1 µs`; empty before the first one. */
+  mean: string;
+  /** The last error in a few words; empty for none. */
+  problem: string;
+  detail: string;
+}
+
+/** One target that the session calls, on each plugin. */
+export interface CoverageRow {
+  target: string;
+  /** One for each of `covered`. */
+  cells: Serving[];
+  called_in: string;
+}
+
+/** How one plugin did; texts as they are shown. */
+export interface CompareRow {
+  plugin: string;
+  compile: string;
+  run: string;
+  /** Of the slowest run, from 0 to 1: the length of the bar. */
+  share: number;
+  is_fastest: boolean;
+  memory: string;
+  difference: string;
+  ulp: string;
+  result: string;
+  weight: Weight;
+  /** Why it did not run; all else is empty then. */
+  problem: string;
+}
+
+/** One comparison. */
+export interface CompareView {
+  title: string;
+  conditions: string;
+  rows: CompareRow[];
+  summary: string;
+  /** All of it as a table of characters. */
+  text: string;
+}
+
+/** All that the panel shows. */
+export interface PanelView {
+  version: 1;
+  plugins: PluginRow[];
+  /** Words of the status line of the plugins. */
+  notes: string[];
+  calls: CallRow[];
+  /** Names of the plugins in the table of what is covered. */
+  covered: string[];
+  coverage: CoverageRow[];
+  /** A sentence on targets that nothing serves where they may run; empty where there are none. */
+  missing: string;
+  /** What can be compared. */
+  functions: string[];
+  /** The latest one; empty before it. */
+  comparisons: CompareView[];
+  /** What is compared at this moment; empty for nothing. */
+  comparing: string;
+  drawn_at: string;
+}
+
+/** Do something with one plugin. */
+export interface PluginCommand {
+  kind: "plugin";
+  id: string;
+  action: PluginAction;
+  name: string;
+}
+
+/** Load a shared library as a plugin. */
+export interface LoadPathCommand {
+  kind: "load_path";
+  id: string;
+  name: string;
+  path: string;
+}
+
+/** Look for plugins again. */
+export interface DiscoverCommand {
+  kind: "discover";
+  id: string;
+}
+
+/** Register a symbol of a library. */
+export interface RegisterCommand {
+  kind: "register";
+  id: string;
+  target: string;
+  library: string;
+  symbol: string;
+  /** Where it serves; none for everywhere. */
+  plugins: string[];
+  /** Whether it runs in a child process first. */
+  is_tried: boolean;
+}
+
+/** Take the handler of a target away. */
+export interface UnregisterCommand {
+  kind: "unregister";
+  id: string;
+  target: string;
+}
+
+/** Run a function of the session on some plugins. */
+export interface CompareCommand {
+  kind: "compare";
+  id: string;
+  function: string;
+  plugins: string[];
+}
+
+/** Read everything again. */
+export interface RefreshCommand {
+  kind: "refresh";
+  id: string;
+}
+
+export type PanelCommand = PluginCommand | LoadPathCommand | DiscoverCommand | RegisterCommand | UnregisterCommand | CompareCommand | RefreshCommand;
+
+/** It is done, or has begun. */
+export interface DoneReply {
+  kind: "done";
+  id: string;
+  /** For those who do not see the panel. */
+  words: string;
+}
+
+/** It was not done, and nothing has changed. */
+export interface RefusedReply {
+  kind: "refused";
+  id: string;
+  message: string;
+  advice: string;
+  /** More on it, in lines. */
+  detail: string;
+}
+
+export type PanelReply = DoneReply | RefusedReply;

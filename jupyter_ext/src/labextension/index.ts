@@ -1,8 +1,9 @@
-// The JupyterLab extension: saved views.
+// The JupyterLab extension: saved views, and the plugin in the status bar.
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { INotebookTracker, type NotebookPanel, type SessionContext } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { SAVED_VIEW, SavedViewRenderer } from "./saved_view.ts";
+import { statusBar } from "./status_bar.ts";
 
 // Below that of live widgets, which show an error where their kernel is gone.
 const RANK = -20;
@@ -26,4 +27,4 @@ const savedViews: JupyterFrontEndPlugin<void> = {
   },
 };
 
-export default [savedViews];
+export default [savedViews, statusBar];

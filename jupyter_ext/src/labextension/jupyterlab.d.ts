@@ -10,6 +10,7 @@ declare module "@jupyterlab/application" {
     description?: string;
     autoStart?: boolean;
     requires?: unknown[];
+    optional?: unknown[];
     activate(app: JupyterFrontEnd, ...services: never[]): T;
   }
 }

@@ -1,12 +1,18 @@
-// Puts the style sheet into the page, once, however many inspectors there are.
+// Puts style sheets into the page, once, however many widgets there are.
 import { h } from "./dom.ts";
 import frame from "./frame.css";
 import graph from "./graph.css";
 
 /** The sources that this bundle was made of. */
-const ID = `km-style-${__SOURCES__.slice(0, 12)}`;
+const SOURCES = __SOURCES__.slice(0, 12);
 
+/** The sheet of the inspector. */
 export function addStyle(): void {
-  if (document.getElementById(ID)) return;
-  document.head.append(h("style", { id: ID }, frame + graph));
+  addSheet("inspector", frame + graph);
+}
+
+/** A sheet by its name. */
+export function addSheet(name: string, text: string): void {
+  const id = `km-style-${name}-${SOURCES}`;
+  if (!document.getElementById(id)) document.head.append(h("style", { id }, text));
 }
