@@ -4,17 +4,22 @@
    the address of a slot here, and the slot passes each call on. The slot answers for the version,
    too, so that an older host takes handlers that were compiled with newer headers.
 
-   The structs are the beginnings of those in `xla/ffi/api/c_api.h`, which only grow at their ends;
-   the tests compare them with the header. Needs C11 and POSIX, and nothing else. */
+   C++ for one reason: an exception that leaves a handler ends the process on plugins that were
+   built without exceptions, and nothing but C++ can catch it.
 
-#include <stdatomic.h>
+   The structs are the beginnings of those in `xla/ffi/api/c_api.h`, which only grow at their ends;
+   the tests compare them with the header. Needs C++11 and POSIX, and nothing else. */
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
 
+#include <atomic>
+#include <exception>
+
 typedef struct { size_t struct_size; void *extension_start; int major, minor; } km_version;
-typedef struct km_extension { size_t struct_size; int type; struct km_extension *next; } km_extension;
+struct km_extension { size_t struct_size; int type; km_extension *next; };
 typedef struct { size_t struct_size; km_version version; uint32_t traits; } km_metadata;
 typedef struct { km_extension base; km_metadata *metadata; } km_metadata_extension;
 typedef struct {
@@ -33,20 +38,21 @@ typedef struct {
 } km_frame;
 typedef void *km_handler(km_frame *);
 
-enum { KM_SLOTS = 1024, KM_NAME = 256, KM_TEXT = 4096, KM_METADATA = 1, KM_FAILED_PRECONDITION = 9 };
+enum { KM_SLOTS = 1024, KM_NAME = 256, KM_TEXT = 4096, KM_METADATA = 1 };
+enum { KM_UNKNOWN = 2, KM_FAILED_PRECONDITION = 9 };
 /* One call in this many is timed once there have been as many: reading the clock takes 40 ns. */
 enum { KM_TIMED = 16 };
 
-typedef struct {
-  _Atomic(km_handler *) handler;
-  atomic_llong calls, timed, ns, errors;
-  atomic_flag writing;
+struct km_slot {
+  std::atomic<km_handler *> handler;
+  std::atomic<int64_t> calls, timed, ns, errors;
+  std::atomic_flag writing;
   char name[KM_NAME];
   char error[KM_TEXT];
-} km_slot;
+};
 
 static km_slot slots[KM_SLOTS];
-static atomic_int claimed;
+static std::atomic<int> claimed;
 
 static int64_t now_ns(void) {
   struct timespec at;
@@ -55,57 +61,68 @@ static int64_t now_ns(void) {
 }
 
 static void write_text(km_slot *slot, char *to, size_t room, const char *text) {
-  while (atomic_flag_test_and_set_explicit(&slot->writing, memory_order_acquire)) {}
+  while (slot->writing.test_and_set(std::memory_order_acquire)) {}
   strncpy(to, text ? text : "", room - 1);
   to[room - 1] = 0;
-  atomic_flag_clear_explicit(&slot->writing, memory_order_release);
+  slot->writing.clear(std::memory_order_release);
 }
 
-static void *missing(km_slot *slot, km_frame *frame) {
-  char text[KM_NAME + 128];
-  strcpy(text, "the custom call `");
-  strncat(text, slot->name, KM_NAME - 1);
-  strcat(text, "` has no handler here any more; register one and call again");
-  write_text(slot, slot->error, KM_TEXT, text);
-  km_error_create wanted = {offsetof(km_error_create, code) + sizeof(int), 0, text,
-                            KM_FAILED_PRECONDITION};
+static void *fail(km_frame *frame, const char *text, int code) {
+  km_error_create wanted = {offsetof(km_error_create, code) + sizeof(int), 0, text, code};
   return frame->api->create_error(&wanted);
 }
 
-static void note_error(km_slot *slot, km_frame *frame, void *error) {
-  km_error_message asked = {sizeof asked, 0, error, 0, 0};
-  frame->api->read_error(&asked);
-  write_text(slot, slot->error, KM_TEXT, asked.message);
+static void *missing(km_slot *slot, km_frame *frame) {
+  char text[KM_NAME + 128] = "the custom call `";
+  strncat(text, slot->name, KM_NAME);
+  strcat(text, "` has no handler here any more; register one and call again");
+  return fail(frame, text, KM_FAILED_PRECONDITION);
 }
 
-static void *dispatch(km_slot *slot, km_frame *frame) {
+static void *run(km_handler *handler, km_slot *slot, km_frame *frame) {
+  if (!handler) return missing(slot, frame);
+  char text[KM_TEXT] = "the handler threw a C++ exception";
+  try {
+    return handler(frame);
+  } catch (const std::exception &error) {
+    strcat(text, ": ");
+    strncat(text, error.what(), KM_TEXT - 64);
+  } catch (...) {
+  }
+  return fail(frame, text, KM_UNKNOWN);
+}
+
+static void *timed(km_handler *handler, km_slot *slot, km_frame *frame) {
+  int64_t began = now_ns();
+  void *error = run(handler, slot, frame);
+  slot->ns.fetch_add(now_ns() - began, std::memory_order_relaxed);
+  slot->timed.fetch_add(1, std::memory_order_relaxed);
+  return error;
+}
+
+static bool answer_metadata(km_frame *frame) {
   for (km_extension *e = frame->extension_start; e; e = e->next) {
     if (e->type != KM_METADATA) continue;
-    km_metadata *metadata = ((km_metadata_extension *)e)->metadata;
+    km_metadata *metadata = reinterpret_cast<km_metadata_extension *>(e)->metadata;
     metadata->version.major = frame->api->version.major;
     metadata->version.minor = frame->api->version.minor;
     metadata->traits = 0;
-    return 0;
+    return true;
   }
-  km_handler *handler = atomic_load_explicit(&slot->handler, memory_order_acquire);
-  long long count = atomic_fetch_add_explicit(&slot->calls, 1, memory_order_relaxed);
-  void *error;
-  if (!handler) {
-    error = missing(slot, frame);
-    atomic_fetch_add_explicit(&slot->errors, 1, memory_order_relaxed);
-    return error;
-  }
-  if (count < KM_TIMED || count % KM_TIMED == 0) {
-    int64_t began = now_ns();
-    error = handler(frame);
-    atomic_fetch_add_explicit(&slot->ns, now_ns() - began, memory_order_relaxed);
-    atomic_fetch_add_explicit(&slot->timed, 1, memory_order_relaxed);
-  } else {
-    error = handler(frame);
-  }
+  return false;
+}
+
+static void *dispatch(km_slot *slot, km_frame *frame) {
+  if (answer_metadata(frame)) return nullptr;
+  km_handler *handler = slot->handler.load(std::memory_order_acquire);
+  int64_t count = slot->calls.fetch_add(1, std::memory_order_relaxed);
+  bool is_timed = handler && (count < KM_TIMED || count % KM_TIMED == 0);
+  void *error = is_timed ? timed(handler, slot, frame) : run(handler, slot, frame);
   if (error) {
-    note_error(slot, frame, error);
-    atomic_fetch_add_explicit(&slot->errors, 1, memory_order_relaxed);
+    km_error_message asked = {sizeof asked, 0, error, 0, 0};
+    frame->api->read_error(&asked);
+    write_text(slot, slot->error, KM_TEXT, asked.message);
+    slot->errors.fetch_add(1, std::memory_order_relaxed);
   }
   return error;
 }
@@ -122,31 +139,31 @@ static void *dispatch(km_slot *slot, km_frame *frame) {
 ALL(ONE)
 static km_handler *const addresses[KM_SLOTS] = {ALL(ADDRESS)};
 
-#define EXPORTED __attribute__((visibility("default")))
+#define EXPORTED extern "C" __attribute__((visibility("default")))
 
 /* Rises when what is below changes. */
 EXPORTED int km_revision(void) { return 1; }
 
 /* A slot for a target, -1 where none is left. Slots are never given back. */
 EXPORTED int km_claim(const char *name) {
-  int slot = atomic_fetch_add(&claimed, 1);
+  int slot = claimed.fetch_add(1);
   if (slot >= KM_SLOTS) return -1;
   write_text(&slots[slot], slots[slot].name, KM_NAME, name);
   return slot;
 }
 
-EXPORTED void *km_address(int slot) { return (void *)addresses[slot]; }
+EXPORTED void *km_address(int slot) { return reinterpret_cast<void *>(addresses[slot]); }
 
 EXPORTED void km_switch(int slot, void *handler) {
-  atomic_store_explicit(&slots[slot].handler, (km_handler *)handler, memory_order_release);
+  slots[slot].handler.store(reinterpret_cast<km_handler *>(handler), std::memory_order_release);
 }
 
 /* Calls, calls that were timed, their nanoseconds, calls that failed. */
 EXPORTED void km_counts(int slot, int64_t *to) {
-  to[0] = atomic_load(&slots[slot].calls);
-  to[1] = atomic_load(&slots[slot].timed);
-  to[2] = atomic_load(&slots[slot].ns);
-  to[3] = atomic_load(&slots[slot].errors);
+  to[0] = slots[slot].calls;
+  to[1] = slots[slot].timed;
+  to[2] = slots[slot].ns;
+  to[3] = slots[slot].errors;
 }
 
 /* The text of the last error, into KM_TEXT bytes. */
