@@ -7,7 +7,7 @@ import inspect
 
 import jax
 import pytest
-from jax._src import xla_bridge
+from jax._src import effects, ffi, xla_bridge
 from jax._src.export import serialization_generated
 from jax._src.interpreters import mlir
 from jax._src.lib import lapack
@@ -50,6 +50,13 @@ def test_module_contexts_hold_module_symbols_and_memory():
     assert {"symbol_table", "cached_primitive_lowerings"} <= set(
         parameters(mlir.ModuleContext.__init__)
     )
+
+
+def test_effects_are_those_of_ffi_calls():
+    assert _jax_private.side_effects(is_there=True) == {ffi._FfiEffect}
+    assert _jax_private.side_effects(is_there=False) == frozenset()
+    for kind in (effects.lowerable_effects, effects.control_flow_allowed_effects):
+        assert kind.contains(ffi._FfiEffect)
 
 
 def test_lapack_is_initialized_without_arguments():

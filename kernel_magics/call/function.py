@@ -1,5 +1,6 @@
 """`hlo_call` and `HloFunction`: MLIR functions that are called like JAX functions."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +10,14 @@ from jax.errors import JaxRuntimeError
 from jax.extend.core import ClosedJaxpr
 
 from kernel_magics.call.failure import compile_error
+from kernel_magics.call.overrides import (
+    NONE,
+    Overrides,
+    Rule,
+    ensure_rule,
+    overridden,
+    read_batching,
+)
 from kernel_magics.call.primitive import call_program, compiled
 from kernel_magics.call.program import Program, read_program
 from kernel_magics.call.runs import run_limited
@@ -70,8 +79,8 @@ class Version:
 class HloFunction:
     """One function of an MLIR program, called like any JAX function.
 
-    Works eagerly, under `jax.jit`, in control flow, under `jax.export` and with sharded
-    arguments. `print` shows its signature.
+    Works eagerly, under `jax.jit`, `grad`, `vmap` and JAX's other transformations, in control
+    flow, under `jax.export`, `shard_map` and with sharded arguments. `print` shows its signature.
     """
 
     def __init__(
@@ -80,8 +89,10 @@ class HloFunction:
         *,
         report: LinkReport | None = None,
         version: Version | None = None,
+        overrides: Overrides = NONE,
     ) -> None:
         self._program = program
+        self._overrides = overrides
         self._report = report
         self.version = version or Version()
         self.__name__ = program.entry
@@ -135,7 +146,9 @@ class HloFunction:
         self._limit_s, self._run = limit_s, self._first_run
 
     def _jitted(self) -> Run:
-        self._compiled = self._compiled or compiled(self._program)
+        if self._compiled is None:
+            ours, program = self._overrides, self._program
+            self._compiled = compiled(program) if ours == NONE else overridden(program, ours)
         return self._compiled
 
     def retire(self) -> None:
@@ -174,6 +187,64 @@ class HloFunction:
     def graph(self) -> FunctionGraph:
         """The functions it uses and how they call each other."""
         return program_graph(self._program.source, self._program.entry, self._report)
+
+    def with_vjp(self, rule: Rule) -> "HloFunction":
+        """The same function with a gradient of its own; `rule` replaces what JAX would find.
+
+        Args:
+            rule: An MLIR function or a JAX function. Takes the arguments, then a cotangent for
+                each result of float type; gives a cotangent for each argument of float type.
+
+        Returns:
+            Another function. Forward mode refuses it, as it refuses a `jax.custom_vjp`.
+
+        Raises:
+            UsageError: `rule` cannot be called.
+            SignatureError: `rule` is an MLIR function that takes or gives something else. What a
+                JAX function gives is checked when it is used.
+        """
+        checked = ensure_rule(self._program, rule, "with_vjp")
+        return self._with(replace(self._overrides, vjp=checked, jvp=None))
+
+    def with_jvp(self, rule: Rule) -> "HloFunction":
+        """The same function with derivatives of its own, in both directions.
+
+        Args:
+            rule: An MLIR function or a JAX function. Takes the arguments, then a tangent for each
+                argument of float type; gives a tangent for each result of float type. It is
+                linear in the tangents: gradients are made by transposing it.
+
+        Returns:
+            Another function.
+
+        Raises:
+            UsageError: `rule` cannot be called.
+            SignatureError: `rule` is an MLIR function that takes or gives something else. What a
+                JAX function gives is checked when it is used.
+        """
+        checked = ensure_rule(self._program, rule, "with_jvp")
+        return self._with(replace(self._overrides, jvp=checked, vjp=None))
+
+    def with_batching(self, method: str | Rule) -> "HloFunction":
+        """The same function, batched in another way than op by op.
+
+        Args:
+            method: `"sequential"` calls it for each row in a loop, `"sequential_unrolled"`
+                without one, as in `jax.ffi`. Or an MLIR or JAX function that takes every argument
+                with a leading dimension for the rows, and gives every result with one.
+
+        Returns:
+            Another function. Derivatives are batched as before: they are JAX's own operations.
+
+        Raises:
+            UsageError: It is neither.
+        """
+        return self._with(replace(self._overrides, batching=read_batching(method)))
+
+    def _with(self, overrides: Overrides) -> "HloFunction":
+        return HloFunction(
+            self._program, report=self._report, version=self.version, overrides=overrides
+        )
 
     def jaxpr(self) -> ClosedJaxpr:
         """The program as JAX's own operations, for arguments as its signature has them.

@@ -17,6 +17,10 @@ from kernel_magics.call.assemble import Assembled, assemble
 from kernel_magics.call.program import Program
 from kernel_magics.call.scalars import cast_arguments
 from kernel_magics.call.shapes import result_avals, static_program
+from kernel_magics.call.transforms import register_rules
+from kernel_magics.call.transforms_batching import Batching
+from kernel_magics.call.transforms_effects import has_side_effect
+from kernel_magics.call.transforms_traced import has_form, is_typed, traced_results
 from kernel_magics.call.trial import ensure_survivable
 from kernel_magics.ir.entry import MAIN
 from kernel_magics.ir.link import Target
@@ -25,14 +29,19 @@ hlo_call_p = Primitive("hlo_call")
 hlo_call_p.multiple_results = True
 
 
-def call_program(program: Program, args: Sequence[Any]) -> tuple[jax.Array, ...]:
+def call_program(
+    program: Program, args: Sequence[Any], batching: Batching | None = None
+) -> tuple[jax.Array, ...]:
     """Binds the primitive, with weakly typed scalars cast to what the function takes.
 
     Args:
         program: The function.
         args: JAX values, tracers included.
+        batching: How the call is batched; None for by replay.
     """
-    return tuple(hlo_call_p.bind(*cast_arguments(program.signature, args), program=program))
+    # A call of which nobody says so carries nothing of it: jaxprs stay short.
+    how = {} if batching is None else {"batching": batching}
+    return tuple(hlo_call_p.bind(*cast_arguments(program.signature, args), program=program, **how))
 
 
 def compiled(program: Program) -> Callable[..., tuple[jax.Array, ...]]:
@@ -61,15 +70,29 @@ def _jitted(program: Program) -> Callable[..., tuple[jax.Array, ...]]:
 _recently_compiled = lru_cache(maxsize=64)(compiled)
 
 
-def _impl(*args: Any, program: Program) -> Sequence[jax.Array]:
+def _impl(*args: Any, program: Program, batching: Batching | None = None) -> Sequence[jax.Array]:
+    del batching
     return _recently_compiled(program)(*args)
 
 
-def _abstract_eval(*avals: ShapedArray, program: Program) -> list[ShapedArray]:
-    return result_avals(program, avals)
+def _abstract_eval(
+    *avals: ShapedArray, program: Program, batching: Batching | None = None
+) -> tuple[list[ShapedArray], Any]:
+    del batching
+    results = result_avals(program, avals)
+    # Shardings and manual axes that are part of types go through it as through JAX's own ops.
+    if any(map(is_typed, avals)) and has_form(program, avals):
+        results = traced_results(program, avals)
+    return results, _jax_private.side_effects(is_there=has_side_effect(program))
 
 
-def _lower(ctx: mlir.LoweringRuleContext, *operands: Any, program: Program) -> Sequence[Any]:
+def _lower(
+    ctx: mlir.LoweringRuleContext,
+    *operands: Any,
+    program: Program,
+    batching: Batching | None = None,
+) -> Sequence[Any]:
+    del batching
     module, symbols = _jax_private.lowering_module(ctx)
     there = _jax_private.lowering_memory(ctx).setdefault(hlo_call_p, Assembled())
     avals: Any = ctx.avals_in
@@ -84,5 +107,6 @@ def _lower(ctx: mlir.LoweringRuleContext, *operands: Any, program: Program) -> S
 
 
 hlo_call_p.def_impl(_impl)
-hlo_call_p.def_abstract_eval(_abstract_eval)
+hlo_call_p.def_effectful_abstract_eval(_abstract_eval)
 mlir.register_lowering(hlo_call_p, _lower)
+register_rules(hlo_call_p)
