@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kernel_magics.call.replay.replay import to_jax
     from kernel_magics.custom_call.registry import custom_calls
+    from kernel_magics.plugin.kernel import plugins
     from kernel_magics.widgets.inspector import Inspector, inspect
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "inspect",
     "load",
     "load_ipython_extension",
+    "plugins",
     "session",
     "to_jax",
     "unload_ipython_extension",
@@ -46,6 +48,7 @@ _LATE = {
     "Inspector": "kernel_magics.widgets.inspector",
     "custom_calls": "kernel_magics.custom_call.registry",
     "inspect": "kernel_magics.widgets.inspector",
+    "plugins": "kernel_magics.plugin.kernel",
     "to_jax": "kernel_magics.call.replay.replay",
 }
 

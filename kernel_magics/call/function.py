@@ -18,6 +18,7 @@ from kernel_magics.call.overrides import (
     overridden,
     read_batching,
 )
+from kernel_magics.call.placement import check as _checks
 from kernel_magics.call.primitive import call_program, compiled
 from kernel_magics.call.program import Program, read_program
 from kernel_magics.call.runs import run_limited
@@ -100,6 +101,7 @@ class HloFunction:
         self._run: Run = self._first_run
         self._compiled: Run | None = None
         self._limit_s: float | None = None
+        self._device: Any = None
 
     def __call__(self, *args: Any) -> tuple[jax.Array, ...]:
         """Calls it.
@@ -115,8 +117,11 @@ class HloFunction:
             PrecisionError: It works in 64 bits and `jax_enable_x64` is off.
             PreflightError: XLA cannot compile it.
             CompileError: XLA refused it, or it failed while running.
+            PlacementError: An argument is bound to another device than the one in use.
         """
         # Nothing else here: each line would show against a call of a plain `jax.jit` function.
+        if _checks:
+            _checks[0](self._program, args, self._device)
         try:
             return self._run(*args)
         except JaxRuntimeError as error:
@@ -124,8 +129,16 @@ class HloFunction:
 
     def _first_run(self, *args: Any) -> tuple[jax.Array, ...]:
         run = self._jitted() if self._limit_s is None else self._limited
-        self._run = with_integers(self._program.signature, run)
+        run = with_integers(self._program.signature, run)
+        self._run = run if self._device is None else self._on_device(run)
         return self._run(*args)
+
+    def _on_device(self, run: Run) -> Run:
+        def placed(*args: Any) -> tuple[jax.Array, ...]:
+            with jax.default_device(self._device):
+                return run(*args)
+
+        return placed
 
     def _limited(self, *args: Any) -> tuple[jax.Array, ...]:
         assert self._limit_s is not None
@@ -144,6 +157,15 @@ class HloFunction:
     @limit_s.setter
     def limit_s(self, limit_s: float | None) -> None:
         self._limit_s, self._run = limit_s, self._first_run
+
+    @property
+    def device(self) -> Any:
+        """The device that calls run on; None for the one in use. Calls within a trace ignore it."""
+        return self._device
+
+    @device.setter
+    def device(self, device: Any) -> None:
+        self._device, self._run = device, self._first_run
 
     def _jitted(self) -> Run:
         if self._compiled is None:

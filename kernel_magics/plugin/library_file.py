@@ -71,11 +71,14 @@ def mapped(file: object) -> mmap.mmap:
         raise OSError("it is empty") from error
 
 
-def holds_words(path: Path, words: str) -> bool:
-    """Whether a text stands anywhere in a file; True where the file cannot be read."""
+def holds_word(path: Path, word: str) -> bool:
+    """Whether a C string of a file ends in a word; True where the file cannot be read.
+
+    The linker keeps one string for all that end alike, so what stands before it says nothing.
+    """
     try:
         with path.open("rb") as file, mapped(file) as content:
-            return content.find(words.encode()) >= 0
+            return content.find(word.encode() + b"\0") >= 0
     except OSError:
         return True
 

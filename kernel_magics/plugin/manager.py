@@ -1,0 +1,328 @@
+"""`km.plugins`: the device plugins of this kernel, and which of them is in use."""
+
+import os
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import RLock
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import jax
+
+from kernel_magics.call.placement import set_check
+from kernel_magics.errors import PluginError
+from kernel_magics.plugin.catalogue import Catalogue
+from kernel_magics.plugin.comparison import Comparison
+from kernel_magics.plugin.entries import Entry, not_loaded
+from kernel_magics.plugin.info import PluginInfo, PluginTable
+from kernel_magics.plugin.loading import Loading, LoadObserver
+from kernel_magics.plugin.placement import Placement, default_device, working_on
+from kernel_magics.plugin.preference import Preference
+from kernel_magics.plugin.probe import TARGETS
+from kernel_magics.sandbox.kernel import kernel_sandbox
+from kernel_magics.sandbox.plugins import Option
+from kernel_magics.sandbox.process import Sandbox
+
+PROBE_TIMEOUT_S = 60.0
+
+Tree = TypeVar("Tree")
+
+
+class PluginManager:
+    """Finds, tries, loads and forgets device plugins, and says where work goes.
+
+    The built-in CPU is one of them, `cpu`. What is loaded stays beside what is there: arrays,
+    compiled functions and caches of others stay as they are. Starts nothing until asked.
+    """
+
+    def __init__(self, sandbox: Callable[[], Sandbox] = kernel_sandbox) -> None:
+        """Makes a manager that knows nothing yet.
+
+        Args:
+            sandbox: Gives the sandbox in which plugins are tried.
+        """
+        self._lock = RLock()
+        self._placement = Placement()
+        self._catalogue = Catalogue(self._placement)
+        self._loading = Loading(self._catalogue, self._placement, sandbox, self._lock)
+
+    def discover(self) -> PluginTable:
+        """Looks for plugins: installed ones, those of the environment, those that JAX started.
+
+        Imports, loads and starts nothing.
+        """
+        with self._lock:
+            self._catalogue.refresh()
+        return self.table()
+
+    def table(self) -> PluginTable:
+        """All plugins that are known, and in which state each is."""
+        with self._lock:
+            entries = self._entries
+            in_use = self._name_in_use()
+            return PluginTable([e.info(is_in_use=e.name == in_use) for e in entries.values()])
+
+    def info(self, name: str) -> PluginInfo:
+        """What is known of one plugin.
+
+        Raises:
+            PluginError: There is none of this name.
+        """
+        with self._lock:
+            entry = self._catalogue.named(name)
+            return entry.info(is_in_use=entry.name == self._name_in_use())
+
+    def probe(
+        self,
+        name: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        options: Mapping[str, Option] | None = None,
+        targets: Sequence[str] = TARGETS,
+        timeout_s: float = PROBE_TIMEOUT_S,
+    ) -> PluginInfo:
+        """Tries a plugin in a child process: nothing of it reaches this one.
+
+        Args:
+            name: A plugin that is known, or a name for the one at `path`.
+            path: A PJRT library.
+            options: As `load` takes them.
+            targets: Custom calls to look for.
+            timeout_s: How long it may take, the start of the child not counted.
+
+        Returns:
+            What it says of itself, or its state and the reason: a fault is no error here.
+
+        Raises:
+            PluginError: There is no plugin of this name, or an option is of a wrong type.
+        """
+        entry = self._catalogue.given(name, path)
+        self._loading.probe(entry, options, targets, timeout_s)
+        return self.info(entry.name)
+
+    def load(
+        self,
+        name: str,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        options: Mapping[str, Option] | None = None,
+        devices: int | None = None,
+        force: bool = False,
+        timeout_s: float = PROBE_TIMEOUT_S,
+    ) -> PluginInfo:
+        """Loads a plugin into this kernel, beside what is there.
+
+        It is tried in a child process first, unless it was, with these options. `use` sends work
+        to it.
+
+        Args:
+            name: A plugin that is known, or a name for what is new.
+            path: A PJRT library.
+            options: For the making of its client, such as `{"cpu_device_count": 2}`.
+            devices: In place of a plugin: one more client of the built-in CPU, with so many.
+            force: Loads it untried, or although its trial failed; a fault may end the kernel.
+            timeout_s: How long the trial may take.
+
+        Raises:
+            PluginError: It does not work, does not exist, or is loaded in another way.
+        """
+        if devices is not None:
+            entry = self._loading.load_cpu(name, devices, path, options)
+        else:
+            entry = self._catalogue.given(name, path)
+            self._loading.load(entry, options, force=force, timeout_s=timeout_s)
+        set_check(self._placement.check)
+        return self.info(entry.name)
+
+    def forget(self, name: str, *, clear_caches: bool = False) -> PluginInfo:
+        """Lets go of a plugin's client; `load` makes another one.
+
+        The client ends when the last array and the last compiled function of it are gone. The
+        library stays in the process: the system keeps it.
+
+        Args:
+            name: A plugin that is loaded and not in use.
+            clear_caches: Whether JAX's compiled functions, of all plugins, are let go, too: they
+                compile again when called.
+
+        Raises:
+            PluginError: It is not loaded, is in use, or is the built-in CPU.
+        """
+        with self._lock:
+            entry = self._loaded(name)
+            self._loading.forget(entry, is_in_use=entry.name == self._name_in_use())
+        if clear_caches:
+            jax.clear_caches()
+        return self.info(entry.name)
+
+    def use(self, name: str | None, *, device: int = 0) -> PluginInfo:
+        """Has everything after this run on a plugin: functions of cells, `hlo_call`, `jnp`.
+
+        Arrays that are bound to no device follow. Arrays that were put somewhere are refused by
+        functions of cells, with the way to move them.
+
+        Args:
+            name: A plugin that is loaded; None for JAX's own choice.
+            device: Which of its devices, by number.
+
+        Raises:
+            PluginError: It is not loaded, or has no such device. The one in use stays.
+        """
+        with self._lock:
+            target = None if name is None else self.device(name, device)
+            jax.config.update("jax_default_device", target)
+            set_check(self._placement.check)
+            self._loading.changed()
+        return self.info(self.active)
+
+    @contextmanager
+    def using(self, name: str, *, device: int = 0) -> Generator[None]:
+        """As `use`, within a block and in this thread alone."""
+        target = self.device(name, device)
+        set_check(self._placement.check)
+        with working_on(target):
+            yield
+
+    @property
+    def active(self) -> str:
+        """The plugin that work goes to, here and now; starts JAX if it has not started."""
+        device = default_device()
+        client = self._loading.default_client() if device is None else device.client
+        return self._placement.name_of(client)
+
+    @property
+    def clients(self) -> Mapping[str, Any]:
+        """The clients of all plugins that are loaded, by name; starts nothing."""
+        with self._lock:
+            loaded = {n: e.loaded.client for n, e in self._entries.items() if e.loaded is not None}
+        return MappingProxyType(loaded)
+
+    def api(self, name: str) -> Any:
+        """A capsule with a plugin's `PJRT_Api`; None for clients that are built in."""
+        loaded = self._loaded(name).loaded
+        return None if loaded is None else loaded.api
+
+    def device(self, name: str, number: int = 0) -> Any:
+        """A device of a plugin that is loaded, as JAX takes it.
+
+        Raises:
+            PluginError: The plugin is not loaded, or has no such device.
+        """
+        devices = self.devices(name)
+        for device in devices:
+            if device.id == number:
+                return device
+        raise PluginError(
+            f"Plugin `{name}` has no device {number!r}",
+            details=[f"devices: {', '.join(str(device.id) for device in devices)}"],
+            advice=f'`km.plugins.use("{name}")` takes the first.',
+        )
+
+    def devices(self, name: str) -> list[Any]:
+        """The devices of a plugin that is loaded, for meshes and shardings."""
+        loaded = self._loaded(name).loaded
+        assert loaded is not None
+        return list(loaded.client.local_devices())
+
+    def label(self, device: Any) -> str:
+        """A device by plugin and number, such as `zml:0`: several plugins say `cpu:0`."""
+        self._catalogue.take_started()
+        return self._placement.label(device)
+
+    def where(self, tree: Any) -> str:
+        """The plugin that an array lives on, or the plugins of the arrays of a tree."""
+        self._catalogue.take_started()
+        return self._placement.where(tree)
+
+    def move(self, tree: Tree, name: str, *, device: int = 0) -> Tree:
+        """Copies the arrays of a tree to a plugin, and binds them there.
+
+        Args:
+            tree: Arrays, or lists, dictionaries and other trees of them.
+            name: A plugin that is loaded.
+            device: Which of its devices, by number.
+
+        Raises:
+            PluginError: It is not loaded, or has no such device.
+        """
+        return jax.device_put(tree, self.device(name, device))
+
+    def compare(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        on: Sequence[str] | None = None,
+        runs: int = 20,
+        seed: int = 0,
+    ) -> Comparison:
+        """Runs a function on several plugins, and puts results, times and memory side by side.
+
+        Args:
+            function: An `HloFunction`, or any function that `jax.jit` takes.
+            *args: Its arguments. Without any, an `HloFunction` gets random ones.
+            on: Plugins; all that are loaded by default. The first is what others are compared to.
+            runs: Of each, after the first; the median is told.
+            seed: Of random arguments.
+
+        Returns:
+            What each plugin did. One that fails has its error there, and stops no other.
+
+        Raises:
+            PluginError: A plugin is not loaded.
+            SignatureError: Arguments are needed and none were given.
+        """
+        from kernel_magics.plugin.compare import compare  # noqa: PLC0415 - few ask
+
+        self._loading.default_client()
+        names = list(self.clients) if on is None else list(on)
+        devices = {name: self.devices(name)[0] for name in names}
+        return compare(function, args, devices, runs=runs, seed=seed)
+
+    def prefer(self, names: Sequence[str]) -> Preference:
+        """Loads and uses the first of some plugins that works.
+
+        Returns:
+            Which that is, and why not those before it.
+        """
+        from kernel_magics.plugin.preference import choose  # noqa: PLC0415 - few ask
+
+        return choose(names, self)
+
+    def on_load(self, observer: LoadObserver) -> Callable[[], None]:
+        """Has a function called with client and name of each plugin that is or gets loaded.
+
+        Returns:
+            A function that ends this.
+        """
+        return self._loading.on_load(observer)
+
+    def on_change(self, observer: Callable[[], None]) -> Callable[[], None]:
+        """Has a function called when a plugin's state has changed; gives one that ends this."""
+        return self._loading.on_change(observer)
+
+    def reset(self) -> None:
+        """Forgets all that was loaded, and uses what JAX would; observers stay."""
+        with self._lock:
+            jax.config.update("jax_default_device", None)
+            set_check(None)
+            self._loading.reset()
+
+    @property
+    def _entries(self) -> Mapping[str, Entry]:
+        return self._catalogue.entries
+
+    def _loaded(self, name: str) -> Entry:
+        entry = self._catalogue.named(name)
+        if entry.loaded is None and entry.name == "cpu":
+            self._loading.default_client()
+            entry = self._catalogue.named(name)
+        if entry.loaded is None:
+            raise not_loaded(self._entries, entry)
+        return entry
+
+    def _name_in_use(self) -> str:
+        """As `active`, but starts nothing."""
+        device = default_device()
+        if device is not None:
+            return self._placement.name_of(device.client)
+        return self.active if self._catalogue.is_started() else ""
