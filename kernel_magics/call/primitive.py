@@ -12,8 +12,9 @@ from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir
 
-from kernel_magics import _jax_private
+from kernel_magics import _jax_private, _jax_private_ffi
 from kernel_magics.call.assemble import Assembled, assemble
+from kernel_magics.call.layouts import ensure_fits, ensure_fits_here
 from kernel_magics.call.program import Program
 from kernel_magics.call.scalars import cast_arguments
 from kernel_magics.call.shapes import result_avals, static_program
@@ -80,6 +81,7 @@ def _abstract_eval(
 ) -> tuple[list[ShapedArray], Any]:
     del batching
     results = result_avals(program, avals)
+    ensure_fits_here(program)
     # Shardings and manual axes that are part of types go through it as through JAX's own ops.
     if any(map(is_typed, avals)) and has_form(program, avals):
         results = traced_results(program, avals)
@@ -94,7 +96,9 @@ def _lower(
 ) -> Sequence[Any]:
     del batching
     module, symbols = _jax_private.lowering_module(ctx)
+    ensure_fits(program, module)
     there = _jax_private.lowering_memory(ctx).setdefault(hlo_call_p, Assembled())
+    there.site.client, there.site.context = _jax_private_ffi.lowering_client(ctx), ctx
     avals: Any = ctx.avals_in
     # JAX names its own entry last.
     target = Target(module, symbols, reserved=(MAIN,), known=there.known)

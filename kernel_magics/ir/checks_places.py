@@ -11,7 +11,8 @@ from jax.extend.mlir import ir
 from kernel_magics.ir.problems import Problem, Scope
 
 _COUNTS = (("mhlo.num_partitions", "partitions"), ("mhlo.num_replicas", "replicas"))
-_SHARDING = "mhlo.sharding"
+SHARDING = "mhlo.sharding"
+"""An attribute that says how a value lies over devices, as XLA wrote it before Shardy."""
 
 _NUMBERS = r"\d+(,\d+)*"
 _ONE = (
@@ -51,9 +52,9 @@ def devices(scope: Scope) -> Iterator[Problem]:
 def shardings(scope: Scope) -> Iterator[Problem]:
     """Shardings that XLA cannot parse: it says nothing, and leaves them out."""
     for op in scope.ops:
-        if _SHARDING not in op.annotations:
+        if SHARDING not in op.annotations:
             continue
-        for text, location in _sharding_texts(op.operation):
+        for text, location in sharding_texts(op.operation):
             if _is_malformed(text):
                 yield Problem(
                     "malformed-sharding",
@@ -122,20 +123,20 @@ def _too_large(what: str, location: ir.Location) -> Problem:
     )
 
 
-def _sharding_texts(operation: ir.Operation) -> Iterator[tuple[str, ir.Location]]:
+def sharding_texts(operation: ir.Operation) -> Iterator[tuple[str, ir.Location]]:
     """The shardings of a function's arguments and results, and of its ops."""
     for name in ("arg_attrs", "res_attrs"):
         if name not in operation.attributes:
             continue
         values = operation.attributes[name]
         for entry in values if isinstance(values, ir.ArrayAttr) else ():
-            if isinstance(entry, ir.DictAttr) and _SHARDING in entry:
-                yield from _text(entry[_SHARDING], operation.location)
+            if isinstance(entry, ir.DictAttr) and SHARDING in entry:
+                yield from _text(entry[SHARDING], operation.location)
     found: list[tuple[str, ir.Location]] = []
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
-        if _SHARDING in inner.attributes:
-            found.extend(_text(inner.attributes[_SHARDING], inner.location))
+        if SHARDING in inner.attributes:
+            found.extend(_text(inner.attributes[SHARDING], inner.location))
         return ir.WalkResult.ADVANCE
 
     operation.walk(visit, ir.WalkOrder.PRE_ORDER)
