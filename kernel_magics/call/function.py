@@ -279,6 +279,12 @@ class HloFunction:
 
         return make_jaxpr(self._program)
 
+    def to_python(self) -> str:
+        """The program as source of `jax.lax` that runs by itself; refused as `jaxpr` is."""
+        from kernel_magics.call.python.writer import to_python  # noqa: PLC0415 - as above
+
+        return to_python(self._program)
+
     def lower(self, *args: Any) -> jax.stages.Lowered:
         """Lowers it for arguments or `jax.ShapeDtypeStruct`s, as a `jax.jit` function does."""
         return self._jitted().lower(*args)  # pyright: ignore[reportFunctionMemberAccess]

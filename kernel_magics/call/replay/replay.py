@@ -95,16 +95,28 @@ def to_jax(function: Function | Program) -> Callable[..., tuple[jax.Array, ...]]
     return jax.jit(replayed)
 
 
+def works_in_64_bits(program: Program) -> bool:
+    """Whether a value of 64 bits is in it, so that it means less while `jax_enable_x64` is off."""
+    return _built(program).uses_64_bits
+
+
 def make_jaxpr(program: Program) -> ClosedJaxpr:
     """The program as a jaxpr, for arguments as its signature has them.
 
     Raises:
-        PreflightError: Ops of it have no form in JAX, or its shapes are known at a call only.
+        PreflightError: Ops of it have no form in JAX, its shapes are known at a call only, or it
+            takes or gives what is no array.
     """
     if program.signature.is_dynamic:
         raise PreflightError(
             f"`@{program.entry}` has dimensions that are known at a call only",
             advice="Use `jax.make_jaxpr(km.to_jax(fn))` with arguments.",
+        )
+    strange = [str(t) for t in program.signature.types if not t.is_callable]
+    if strange:
+        raise PreflightError(
+            f"`@{program.entry}` takes or gives `{strange[0]}`, and JAX has no such values",
+            advice="Choose another function as the entry.",
         )
     avals = [
         jax.ShapeDtypeStruct(argument.type.shape, argument.type.dtype)
