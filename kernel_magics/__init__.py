@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from kernel_magics.call.replay.replay import to_jax
     from kernel_magics.custom_call.registry import custom_calls
     from kernel_magics.plugin.kernel import plugins
+    from kernel_magics.widgets.control_panel import ControlPanel
     from kernel_magics.widgets.inspector import Inspector, inspect
 
 __all__ = [
+    "ControlPanel",
     "FunctionGraph",
     "HloFunction",
     "Inspector",
@@ -28,6 +30,7 @@ __all__ = [
     "LinkReport",
     "LinkedSymbol",
     "Session",
+    "control_panel",
     "custom_calls",
     "hlo_call",
     "inspect",
@@ -45,8 +48,12 @@ session = Session()
 load = session.load
 
 _LATE = {
+    "ControlPanel": "kernel_magics.widgets.control_panel",
     "Inspector": "kernel_magics.widgets.inspector",
+    "block": "kernel_magics.custom_call.block",
+    "callback": "kernel_magics.custom_call.callback",
     "custom_calls": "kernel_magics.custom_call.registry",
+    "debug_print": "kernel_magics.custom_call.callback",
     "inspect": "kernel_magics.widgets.inspector",
     "plugins": "kernel_magics.plugin.kernel",
     "to_jax": "kernel_magics.call.replay.replay",
@@ -58,6 +65,15 @@ def __getattr__(name: str) -> Any:
     if name not in _LATE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_LATE[name]), name)
+
+
+def control_panel() -> "ControlPanel":
+    """Returns a widget that shows and switches plugins, and shows and registers custom calls."""
+    from kernel_magics.custom_call.registry import custom_calls  # noqa: PLC0415 - few ask
+    from kernel_magics.plugin.kernel import plugins  # noqa: PLC0415 - as above
+    from kernel_magics.widgets.control_panel import ControlPanel  # noqa: PLC0415 - as above
+
+    return ControlPanel(session, plugins, custom_calls)
 
 
 def load_ipython_extension(shell: "InteractiveShell") -> None:

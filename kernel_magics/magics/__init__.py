@@ -6,6 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import no_var_expand
 
 from kernel_magics.magics.cell import HloCell
+from kernel_magics.magics.following import follow, unfollow
 from kernel_magics.magics.line import HloLine
 from kernel_magics.magics.settings import KernelMagics
 from kernel_magics.sandbox.kernel import end
@@ -27,6 +28,7 @@ def load_magics(shell: InteractiveShell, session: Session) -> None:
     manager: Any = shell.magics_manager
     manager.register_function(no_var_expand(cell), "cell", "hlo")
     manager.register_function(no_var_expand(line), "line", "hlo")
+    follow(shell)
 
 
 def unload_magics(shell: InteractiveShell) -> None:
@@ -36,6 +38,7 @@ def unload_magics(shell: InteractiveShell) -> None:
     magics["line"].pop("hlo", None)
     shell.configurables[:] = [c for c in shell.configurables if not isinstance(c, KernelMagics)]
     set_policy(Policy())
+    unfollow(shell)
     end()
     if isinstance(cell, HloCell):
         shell.events.unregister(_EVENT, cell.remember)

@@ -44,7 +44,8 @@ class CallRow(TypedDict):
     target: str
     served_by: str
     plugins: str
-    version: int
+    """Where a handler serves it."""
+    contract: str
     calls: int
     mean: str
     """Of a call, such as `3.1 µs`; empty before the first one."""
@@ -91,6 +92,15 @@ class CompareView(TypedDict):
     """All of it as a table of characters."""
 
 
+class PanelFailure(TypedDict):
+    """Why something was not done."""
+
+    message: str
+    detail: str
+    """More on it, in lines."""
+    advice: str
+
+
 class PanelView(TypedDict):
     """All that the panel shows."""
 
@@ -110,6 +120,8 @@ class PanelView(TypedDict):
     """The latest one; empty before it."""
     comparing: str
     """What is compared at this moment; empty for nothing."""
+    failure: PanelFailure | None
+    """Of what had begun and did not work."""
     drawn_at: str
 
 

@@ -166,6 +166,10 @@ class ControlPanel {
     }
     if (this.#tab === "calls" && view.missing) notes.push(note("bad", view.missing));
     if (this.#failure) notes.push(failureNote(this.#failure));
+    if (view.failure) {
+      const { message, advice, detail } = view.failure;
+      notes.push(failureNote(new Refused(message, advice, detail)));
+    }
     return notes;
   }
 

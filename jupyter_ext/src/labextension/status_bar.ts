@@ -51,7 +51,8 @@ class PluginItem extends Widget {
 
   draw(): void {
     const state = this.#link()?.state ?? null;
-    this.node.hidden = state === null;
+    // Nothing is in use before JAX has started.
+    this.node.hidden = !state?.active;
     if (!state) return;
     const options = state.loaded.map((name) =>
       h("option", { value: name, selected: name === state.active }, name),
