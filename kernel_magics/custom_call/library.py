@@ -7,11 +7,12 @@ import platform
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from kernel_magics.custom_call.cache import digest, kernel_cache
+from kernel_magics.custom_call.contract import Contract
 from kernel_magics.custom_call.elf import ElfError, ElfFacts, read_elf
 from kernel_magics.custom_call.handler import Handler
 from kernel_magics.custom_call.probe import probe_handler, probe_library
@@ -37,6 +38,8 @@ class Library:
     """Exported functions that may be handlers, handlers of C++ alone where it has such."""
     preload: tuple[Path, ...] = field(default=(), compare=False, repr=False)
     """Libraries beside the original that it needs."""
+    contract: Contract | None = field(default=None, compare=False)
+    """Of its handler, where its source says one."""
 
     def handler(self, symbol: str | None = None) -> Handler:
         """Loads the library, for the life of this process, and gives one of its handlers.
@@ -62,7 +65,7 @@ class Library:
             address,
             (self.sha256, wanted),
             str(self.path),
-            keep_alive=(library, kept),
+            keep_alive=Loaded(self, wanted, (library, *kept)),
             ffi_version=version,
         )
 
@@ -109,6 +112,15 @@ class Library:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a handler of a library keeps alive, and where the handler lies in it."""
+
+    library: Library
+    symbol: str
+    handles: tuple[ctypes.CDLL, ...] = field(repr=False)
+
+
 class Libraries:
     """Libraries under the names that a user gave them. Reads take no lock."""
 
@@ -122,7 +134,7 @@ class Libraries:
             LibraryError: The file cannot be loaded.
         """
         found = path if isinstance(path, Library) else open_library(path)
-        named = Library(name, found.path, found.sha256, found.file, found.symbols, found.preload)
+        named = replace(found, name=name)
         self._named = {**self._named, name: named}
         return named
 

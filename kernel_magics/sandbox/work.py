@@ -20,7 +20,7 @@ WORKERS: Mapping[str, str] = {
     "convert": "kernel_magics.ir.hlo_convert:convert_content",
     "compile": "kernel_magics.call.sandboxed:compile_program",
     "run": "kernel_magics.call.sandboxed:run_program",
-    "call_handler": "kernel_magics.sandbox.handlers:call_handler",
+    "call_handler": "kernel_magics.custom_call.trial_child:call_handler",
     "probe_plugin": "kernel_magics.sandbox.plugins:probe_plugin",
 }
 
