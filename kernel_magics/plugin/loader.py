@@ -1,15 +1,16 @@
 """Plugins into this process: names that JAX keeps for good, and files that the system keeps."""
 
+import importlib
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernel_magics import _jax_private
 from kernel_magics.errors import PluginError
-from kernel_magics.plugin.found import Found, plugin_name
+from kernel_magics.plugin.found import Found
 from kernel_magics.plugin.library_file import holds_word
 from kernel_magics.sandbox.plugins import Option
 
@@ -21,6 +22,7 @@ MOST_DEVICES = 256
 class Identity:
     """A file as it was when it was loaded."""
 
+    path: str
     device: int
     number: int
     size_bytes: int
@@ -46,16 +48,23 @@ _names: dict[str, tuple[Identity, Any]] = {}
 _copies: list[tempfile.TemporaryDirectory[str]] = []
 
 
-def load_found(found: Found, options: Mapping[str, Option]) -> Loaded:
+def load_found(
+    found: Found, options: Mapping[str, Option], platforms: Sequence[str] = ()
+) -> Loaded:
     """Loads a plugin that was found and makes a client of it; JAX is started before.
 
     A name is JAX's for good: a file that has changed gets the next one, `zml@2`.
+
+    Args:
+        found: Where it is.
+        options: For its client.
+        platforms: What its trial saw its package register with JAX.
 
     Raises:
         RuntimeError: JAX or the plugin refuse it, in their words.
     """
     if found.module:
-        return _load_package(found)
+        return _load_package(found, platforms)
     assert found.path is not None
     path = found.path.expanduser().absolute()
     identity = _identity(path)
@@ -63,15 +72,12 @@ def load_found(found: Found, options: Mapping[str, Option]) -> Loaded:
     if name in _names:
         api = _names[name][1]
         return Loaded(_jax_private.start_client(name, options), api, _as_known(found.name, name))
-    before = [other for other, _ in _names.values() if other.is_same_file(identity)]
-    if before and identity not in before:
-        # The system would give the library that it has of this file.
-        path = _copied(path)
+    path = _loadable(path, identity)
     try:
         started = _jax_private.start_plugin(name, str(path), options)
     except BaseException:
         # Whatever it came to, JAX may have taken the name.
-        _names[name] = (Identity(-1, -1, -1, -1), None)
+        _names[name] = (Identity("", -1, -1, -1, -1), None)
         raise
     _names[name] = (identity, started.api)
     return Loaded(started.client, started.api, _as_known(found.name, name))
@@ -126,21 +132,14 @@ def _is_option(value: object) -> bool:
     return isinstance(value, bool | int | float | str)
 
 
-def _load_package(found: Found) -> Loaded:
-    import importlib  # noqa: PLC0415 - for packages alone
-
-    def ours() -> list[str]:
-        names = _jax_private.registered_platforms()
-        words = plugin_name(found.name).split("_")
-        return [name for name in names if name not in before or name == found.name or name in words]
-
-    # JAX has called it, unless the package came after its start.
+def _load_package(found: Found, platforms: Sequence[str]) -> Loaded:
     before = set(_jax_private.registered_platforms())
-    names = ours()
+    # JAX has called it, unless the package came after its start.
+    names = [name for name in (*platforms, found.name) if name in before]
     if not names:
         module: Any = importlib.import_module(found.module)
         module.initialize()
-        names = ours()
+        names = [name for name in _jax_private.registered_platforms() if name not in before]
     if not names:
         raise RuntimeError(f"{found.module}.initialize() registered no plugin with JAX")
     known = _jax_private.clients().get(names[0])
@@ -165,10 +164,25 @@ def _as_known(name: str, jax_name: str) -> str:
 
 def _identity(path: Path) -> Identity:
     status = path.stat()
-    return Identity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return Identity(str(path), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _copied(path: Path) -> Path:
+def _loadable(path: Path, identity: Identity) -> Path:
+    """The file under a path by which the system does not take it for one that it has.
+
+    It goes by the path, then by the number of the file, and looks at no content.
+    """
+    known = [other for other, _ in _names.values()]
+    if identity in known:
+        return path
+    is_same_file = any(other.is_same_file(identity) for other in known)
+    if not is_same_file and all(other.path != str(path) for other in known):
+        return path
     folder = tempfile.TemporaryDirectory(prefix="kernel_magics_plugin_", ignore_cleanup_errors=True)
     _copies.append(folder)
-    return Path(shutil.copyfile(path, Path(folder.name) / path.name))
+    other = Path(folder.name) / path.name
+    if is_same_file:
+        shutil.copyfile(path, other)
+    else:
+        other.symlink_to(path.resolve())
+    return other

@@ -217,7 +217,9 @@ class Loading:
     def _start(self, entry: Entry, options: Mapping[str, Option]) -> None:
         with self._lock, uninterrupted():
             try:
-                loaded = load_found(entry.found, options)
+                loaded = load_found(
+                    entry.found, options, entry.facts.platforms if entry.facts else ()
+                )
             except (RuntimeError, ValueError, TypeError, OSError, ImportError) as error:
                 entry.state, entry.reason = "broken", _words(error)
                 raise _refused(entry) from error

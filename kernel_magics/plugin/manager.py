@@ -3,20 +3,16 @@
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from threading import RLock
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 
 from kernel_magics.call.placement import set_check
-from kernel_magics.errors import PluginError
-from kernel_magics.plugin.catalogue import Catalogue
 from kernel_magics.plugin.comparison import Comparison
-from kernel_magics.plugin.entries import Entry, not_loaded
 from kernel_magics.plugin.info import PluginInfo, PluginTable
-from kernel_magics.plugin.loading import Loading, LoadObserver
-from kernel_magics.plugin.placement import Placement, default_device, working_on
+from kernel_magics.plugin.loading import LoadObserver
+from kernel_magics.plugin.placement import working_on
+from kernel_magics.plugin.places import PluginPlaces
 from kernel_magics.plugin.preference import Preference
 from kernel_magics.plugin.probe import TARGETS
 from kernel_magics.sandbox.kernel import kernel_sandbox
@@ -25,10 +21,8 @@ from kernel_magics.sandbox.process import Sandbox
 
 PROBE_TIMEOUT_S = 60.0
 
-Tree = TypeVar("Tree")
 
-
-class PluginManager:
+class PluginManager(PluginPlaces):
     """Finds, tries, loads and forgets device plugins, and says where work goes.
 
     The built-in CPU is one of them, `cpu`. What is loaded stays beside what is there: arrays,
@@ -41,10 +35,7 @@ class PluginManager:
         Args:
             sandbox: Gives the sandbox in which plugins are tried.
         """
-        self._lock = RLock()
-        self._placement = Placement()
-        self._catalogue = Catalogue(self._placement)
-        self._loading = Loading(self._catalogue, self._placement, sandbox, self._lock)
+        super().__init__(sandbox)
 
     def discover(self) -> PluginTable:
         """Looks for plugins: installed ones, those of the environment, those that JAX started.
@@ -183,70 +174,6 @@ class PluginManager:
         with working_on(target):
             yield
 
-    @property
-    def active(self) -> str:
-        """The plugin that work goes to, here and now; starts JAX if it has not started."""
-        device = default_device()
-        client = self._loading.default_client() if device is None else device.client
-        return self._placement.name_of(client)
-
-    @property
-    def clients(self) -> Mapping[str, Any]:
-        """The clients of all plugins that are loaded, by name; starts nothing."""
-        with self._lock:
-            loaded = {n: e.loaded.client for n, e in self._entries.items() if e.loaded is not None}
-        return MappingProxyType(loaded)
-
-    def api(self, name: str) -> Any:
-        """A capsule with a plugin's `PJRT_Api`; None for clients that are built in."""
-        loaded = self._loaded(name).loaded
-        return None if loaded is None else loaded.api
-
-    def device(self, name: str, number: int = 0) -> Any:
-        """A device of a plugin that is loaded, as JAX takes it.
-
-        Raises:
-            PluginError: The plugin is not loaded, or has no such device.
-        """
-        devices = self.devices(name)
-        for device in devices:
-            if device.id == number:
-                return device
-        raise PluginError(
-            f"Plugin `{name}` has no device {number!r}",
-            details=[f"devices: {', '.join(str(device.id) for device in devices)}"],
-            advice=f'`km.plugins.use("{name}")` takes the first.',
-        )
-
-    def devices(self, name: str) -> list[Any]:
-        """The devices of a plugin that is loaded, for meshes and shardings."""
-        loaded = self._loaded(name).loaded
-        assert loaded is not None
-        return list(loaded.client.local_devices())
-
-    def label(self, device: Any) -> str:
-        """A device by plugin and number, such as `zml:0`: several plugins say `cpu:0`."""
-        self._catalogue.take_started()
-        return self._placement.label(device)
-
-    def where(self, tree: Any) -> str:
-        """The plugin that an array lives on, or the plugins of the arrays of a tree."""
-        self._catalogue.take_started()
-        return self._placement.where(tree)
-
-    def move(self, tree: Tree, name: str, *, device: int = 0) -> Tree:
-        """Copies the arrays of a tree to a plugin, and binds them there.
-
-        Args:
-            tree: Arrays, or lists, dictionaries and other trees of them.
-            name: A plugin that is loaded.
-            device: Which of its devices, by number.
-
-        Raises:
-            PluginError: It is not loaded, or has no such device.
-        """
-        return jax.device_put(tree, self.device(name, device))
-
     def compare(
         self,
         function: Callable[..., Any],
@@ -306,23 +233,3 @@ class PluginManager:
             jax.config.update("jax_default_device", None)
             set_check(None)
             self._loading.reset()
-
-    @property
-    def _entries(self) -> Mapping[str, Entry]:
-        return self._catalogue.entries
-
-    def _loaded(self, name: str) -> Entry:
-        entry = self._catalogue.named(name)
-        if entry.loaded is None and entry.name == "cpu":
-            self._loading.default_client()
-            entry = self._catalogue.named(name)
-        if entry.loaded is None:
-            raise not_loaded(self._entries, entry)
-        return entry
-
-    def _name_in_use(self) -> str:
-        """As `active`, but starts nothing."""
-        device = default_device()
-        if device is not None:
-            return self._placement.name_of(device.client)
-        return self.active if self._catalogue.is_started() else ""
