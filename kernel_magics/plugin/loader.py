@@ -28,9 +28,14 @@ class Identity:
     size_bytes: int
     changed_ns: int
 
-    def is_same_file(self, other: "Identity") -> bool:
-        """Whether both are of one file, changed in between or not."""
-        return (self.device, self.number) == (other.device, other.number)
+    def content(self) -> tuple[int, ...]:
+        """Equal for the same file unchanged, by whatever path."""
+        return (self.device, self.number, self.size_bytes, self.changed_ns)
+
+    def is_older_form_of(self, other: "Identity") -> bool:
+        """Whether both are of one file, which was written in between."""
+        is_same_file = (self.device, self.number) == (other.device, other.number)
+        return is_same_file and self.content() != other.content()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,15 +178,15 @@ def _loadable(path: Path, identity: Identity) -> Path:
     It goes by the path, then by the number of the file, and looks at no content.
     """
     known = [other for other, _ in _names.values()]
-    if identity in known:
-        return path
-    is_same_file = any(other.is_same_file(identity) for other in known)
-    if not is_same_file and all(other.path != str(path) for other in known):
+    changed = [other for other in known if other.is_older_form_of(identity)]
+    same_path = [other for other in known if other.path == identity.path]
+    is_path_free = all(other.content() == identity.content() for other in same_path)
+    if is_path_free and not changed:
         return path
     folder = tempfile.TemporaryDirectory(prefix="kernel_magics_plugin_", ignore_cleanup_errors=True)
     _copies.append(folder)
     other = Path(folder.name) / path.name
-    if is_same_file:
+    if changed:
         shutil.copyfile(path, other)
     else:
         other.symlink_to(path.resolve())

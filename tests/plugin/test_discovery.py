@@ -163,8 +163,10 @@ def test_a_bad_path_in_the_environment_is_told_and_stops_no_work():
         check=True,
     )
     assert done.stdout.split("\n")[:2] == [
-        "broken there is no such file; taken out of the environment, for JAX would fail at it in "
-        "each call",
+        (
+            "broken there is no such file; taken out of the environment, for JAX would fail at it in "
+            "each call"
+        ),
         "3 cpu None",
     ]
 

@@ -129,11 +129,11 @@ def test_one_library_under_two_names_is_two_clients(manager):
 def test_a_changed_file_is_another_plugin_under_the_same_name(manager, tmp_path):
     old, new = library("xla_cpu_pjrt"), library("fastatomstruct_xla_cpu")
     path = tmp_path / "plugin.so"
-    os.symlink(old, path)
+    path.symlink_to(old)
     assert manager.load("changing", path, timeout_s=PATIENCE_S).facts.pjrt_version == (0, 81)
     manager.forget("changing")
     path.unlink()
-    os.symlink(new, path)
+    path.symlink_to(new)
     found = manager.load("changing", path, timeout_s=PATIENCE_S)
     assert found.facts.pjrt_version == (0, 106)
     assert found.notes == ("JAX knows it as `changing@2`",)
@@ -186,7 +186,7 @@ def test_who_wants_to_know_is_told_of_each_load(manager):
 def test_an_observer_that_fails_is_told_and_stops_no_load(manager):
     changes: list[str] = []
 
-    def fail(client, name):
+    def fail(_, name):
         if name != "cpu":
             raise ValueError("nothing for this one")
 
