@@ -6,6 +6,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import no_var_expand
 
 from kernel_magics.magics.cell import HloCell
+from kernel_magics.magics.editor.hooks import add_editor, remove_editor
 from kernel_magics.magics.following import follow, unfollow
 from kernel_magics.magics.line import HloLine
 from kernel_magics.magics.settings import KernelMagics
@@ -29,6 +30,7 @@ def load_magics(shell: InteractiveShell, session: Session) -> None:
     manager.register_function(no_var_expand(cell), "cell", "hlo")
     manager.register_function(no_var_expand(line), "line", "hlo")
     follow(shell)
+    add_editor(shell, session)
 
 
 def unload_magics(shell: InteractiveShell) -> None:
@@ -37,6 +39,7 @@ def unload_magics(shell: InteractiveShell) -> None:
     cell = magics["cell"].pop("hlo", None)
     magics["line"].pop("hlo", None)
     shell.configurables[:] = [c for c in shell.configurables if not isinstance(c, KernelMagics)]
+    remove_editor(shell)
     set_policy(Policy())
     unfollow(shell)
     end()

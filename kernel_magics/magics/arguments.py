@@ -4,6 +4,7 @@ import argparse
 import keyword
 import re
 import shlex
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import NoReturn
 
@@ -38,6 +39,34 @@ class MagicParser(argparse.ArgumentParser):
         options = self.parse_args(words)
         _check_name(getattr(options, "name", None))
         return options
+
+    def inner(self, words: Sequence[str]) -> "MagicParser":
+        """The parser of the command among some words; this one where there is none."""
+        for action in self._actions:
+            commands = action.choices
+            if isinstance(commands, dict):
+                return next((commands[word] for word in words if word in commands), self)
+        return self
+
+    def words(self) -> list[str]:
+        """What may stand on the line: options in full, and commands."""
+        found = [action.option_strings[-1] for action in self._actions if action.option_strings]
+        for action in self._actions:
+            if not action.option_strings and action.choices is not None:
+                found += map(str, action.choices)
+        return found
+
+    def choices(self, option: str) -> list[str] | None:
+        """The values of an option; none where it takes any, None where it takes no value."""
+        for action in self._actions:
+            if option in action.option_strings and action.nargs != 0:
+                return [str(choice) for choice in action.choices or ()]
+        return None
+
+    def help_of(self, option: str) -> str:
+        """What an option does; empty where there is no such option."""
+        found = [action.help for action in self._actions if option in action.option_strings]
+        return next(filter(None, found), "")
 
     def error(self, message: str) -> NoReturn:
         """Raises; called by argparse."""

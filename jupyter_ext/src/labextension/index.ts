@@ -1,7 +1,8 @@
-// The JupyterLab extension: saved views, and the plugin in the status bar.
+// The JupyterLab extension: saved views, the editor mode, and the plugin in the status bar.
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
 import { INotebookTracker, type NotebookPanel, type SessionContext } from "@jupyterlab/notebook";
 import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
+import { cells, files } from "./editor.ts";
 import { SAVED_VIEW, SavedViewRenderer } from "./saved_view.ts";
 import { statusBar } from "./status_bar.ts";
 
@@ -27,4 +28,4 @@ const savedViews: JupyterFrontEndPlugin<void> = {
   },
 };
 
-export default [savedViews, statusBar];
+export default [savedViews, files, cells, statusBar];
