@@ -1,13 +1,33 @@
 // Shows what the kernel knows of the word under the pointer: an op, a value's type, a signature.
 import type { Extension } from "@codemirror/state";
 import { EditorView, hoverTooltip } from "@codemirror/view";
-import type { INotebookTracker, Kernel } from "@jupyterlab/notebook";
+import type { INotebookTracker, SessionContext } from "@jupyterlab/notebook";
 import { h } from "../view/dom.ts";
 
 /** What our kernel side puts into the metadata of its answers; other answers are about Python. */
 const OURS = "kernel_magics";
 const PATIENCE_MS = 2000;
 const HOVER_MS = 400;
+
+interface InspectReply {
+  readonly content: {
+    readonly data?: Record<string, unknown>;
+    readonly metadata?: Record<string, unknown>;
+  };
+}
+
+interface Kernel {
+  readonly status: string;
+  requestInspect(about: {
+    code: string;
+    cursor_pos: number;
+    detail_level: 0 | 1;
+  }): Promise<InspectReply>;
+}
+
+interface Session extends SessionContext {
+  readonly session: { readonly kernel: Kernel | null } | null;
+}
 
 interface Range {
   readonly start: number;
@@ -37,7 +57,8 @@ export function hover(tracker: INotebookTracker, model: unknown): Extension {
 
 function kernelOf(tracker: INotebookTracker, model: unknown): Kernel | null {
   const panel = tracker.find(({ content }) => content.widgets.some((cell) => cell.model === model));
-  const kernel = panel?.sessionContext.session?.kernel ?? null;
+  const context = panel?.sessionContext as Session | undefined;
+  const kernel = context?.session?.kernel ?? null;
   // One that is at work answers when it is done, and nobody waits for that.
   return kernel?.status === "idle" ? kernel : null;
 }

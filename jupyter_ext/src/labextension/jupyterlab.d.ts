@@ -76,22 +76,7 @@ declare module "@jupyterlab/notebook" {
     connect(slot: (sender: unknown, value: T) => void): boolean;
     disconnect(slot: (sender: unknown, value: T) => void): boolean;
   }
-  interface InspectReply {
-    readonly content: {
-      readonly data?: Record<string, unknown>;
-      readonly metadata?: Record<string, unknown>;
-    };
-  }
-  export interface Kernel {
-    readonly status: string;
-    requestInspect(about: {
-      code: string;
-      cursor_pos: number;
-      detail_level: 0 | 1;
-    }): Promise<InspectReply>;
-  }
   export interface SessionContext {
-    readonly session: { readonly kernel: Kernel | null } | null;
     readonly kernelChanged: Signal<unknown>;
     readonly statusChanged: Signal<string>;
   }
