@@ -150,7 +150,7 @@ def test_other_cells_and_names_of_files_are_left_to_ipython(text):
 
 
 def test_ipython_offers_ours_alone_in_a_cell_of_ours(shell):
-    run(shell, "%%hlo double\n" + DOUBLE)
+    run(shell, "%%hlo double --no-compile\n" + DOUBLE)
     for typed, expected in {"stablehlo.mult": "stablehlo.multiply", "call @dou": "@double"}.items():
         text = f"%%hlo\n// it's\nfunc.func @f() {{\n  %y = {typed}"
         with provisionalcompleter():
