@@ -80,6 +80,17 @@ def test_gathering_from_devices():
     np.testing.assert_array_equal(found, X)
 
 
+@pytest.mark.parametrize(("groups", "source"), [(ALL, [0] * 8), (ROWS, [0] * 4 + [4] * 4)])
+def test_the_first_device_of_a_group_tells_the_others(groups, source):
+    attributes = f"replica_groups = {groups}"
+    function = replayed(simple("collective_broadcast", attributes, "1x4xf32", "1x4xf32"))
+    x = X.copy()
+    x[0, 0] = -0.0
+    found = over_devices(lambda x: function(x)[0], P(("i", "j")))(x)
+    np.testing.assert_array_equal(found, x[source])
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(x[source]))
+
+
 def test_exchange_between_devices():
     attributes = f"""split_dimension = 1 : i64, concat_dimension = 0 : i64, split_count = 4 : i64,
       replica_groups = {ROWS}"""

@@ -7,12 +7,14 @@ import jax
 import numpy as np
 from jax import lax
 from jax import numpy as jnp
+from jax.custom_derivatives import SymbolicZero
 
 from kernel_magics.call.replay.blocks import Kind
 from kernel_magics.call.replay.constants import read_elements
 from kernel_magics.call.replay.elementwise import ELEMENTWISE, plain
 from kernel_magics.call.replay.operation import Blocked, Op, Run, Unary
 from kernel_magics.call.replay.shapes import fill
+from kernel_magics.errors import PreflightError
 
 
 def _is_infinite(signs: Sequence[float]) -> Run:
@@ -81,33 +83,32 @@ def _lgamma(x: Any) -> jax.Array:
     return lax.lgamma(lax.select(is_zero, lax.full_like(x, 0), x))
 
 
+@jax.custom_jvp
+def _zeta(order: Any, x: Any) -> jax.Array:
+    """Hurwitz' zeta function, with the derivative that JAX does not have."""
+    return lax.zeta(order, x)
+
+
+def _zeta_jvp(primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
+    order, x = primals
+    if type(tangents[0]) is not SymbolicZero:
+        raise PreflightError(
+            "The derivative of `chlo.zeta` in its first argument has no form in JAX",
+            advice="Give the function a derivative of its own with `with_jvp` or `with_vjp`.",
+        )
+    value = _zeta(order, x)
+    if type(tangents[1]) is SymbolicZero:
+        return value, jnp.zeros_like(value)
+    # DLMF 25.11.17.
+    slope = lax.neg(lax.mul(order, _zeta(lax.add(order, lax.full_like(order, 1)), x)))
+    return value, lax.mul(slope, tangents[1])
+
+
+_zeta.defjvp(_zeta_jvp, symbolic_zeros=True)
+
+
 def _conj(x: Any) -> Any:
     return lax.conj(x) if np.issubdtype(x.dtype, np.complexfloating) else x
-
-
-def _ragged_dot(op: Op) -> Run:
-    fields = op.fields("ragged_dot_dimension_numbers")
-    lists = {name: [int(n) for n in text.strip("[]").split(",") if n.strip()]
-             for name, text in fields.items()}  # fmt: skip
-    dims = lax.RaggedDotDimensionNumbers(
-        dot_dimension_numbers=(
-            (lists["lhs_contracting_dimensions"], lists["rhs_contracting_dimensions"]),
-            (lists["lhs_batching_dimensions"], lists["rhs_batching_dimensions"]),
-        ),
-        lhs_ragged_dimensions=lists["lhs_ragged_dimensions"],
-        rhs_group_dimensions=lists["rhs_group_dimensions"],
-    )
-    words = op.words("precision_config")
-    precision: Any = tuple(lax.Precision[word] for word in words) or None
-    wanted = op.results[0].known
-
-    def ragged_dot(lhs: Any, rhs: Any, group_sizes: Any) -> jax.Array:
-        sizes = lax.convert_element_type(group_sizes, jnp.int32)
-        return lax.ragged_dot_general(
-            lhs, rhs, sizes, dims, precision=precision, preferred_element_type=wanted
-        )
-
-    return ragged_dot
 
 
 _BROADCAST = ("add", "and", "atan2", "compare", "complex", "divide", "maximum", "minimum",
@@ -137,11 +138,10 @@ CHLO: dict[str, Callable[[Op], Run]] = {
     "lgamma": plain(_lgamma, "f"),
     "mulhi": plain(lax.mulhi, "iu"),
     "polygamma": plain(lax.polygamma, "f"),
-    "ragged_dot": _ragged_dot,
     "sinh": plain(lax.sinh, "fc"),
     "square": plain(lax.square, "iufc"),
     "top_k": _top_k,
     "topk": _top_k,
-    "zeta": plain(lax.zeta, "f"),
+    "zeta": plain(_zeta, "f"),
     **{f"broadcast_{name}": _broadcast(name) for name in _BROADCAST},
 }

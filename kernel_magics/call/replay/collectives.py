@@ -128,6 +128,17 @@ def _collective_permute(op: Op) -> Run:
     return collective_permute
 
 
+def _collective_broadcast(op: Op) -> Run:
+    _by_partition(op)
+    groups, name = _groups(op), op.name
+
+    def collective_broadcast(x: Any) -> Any:
+        axes = _axes_of(name, groups)
+        return lax.index_in_dim(lax.all_gather(x, axes), 0, keepdims=False) if axes else x
+
+    return collective_broadcast
+
+
 def _partition_id(op: Op) -> Run:
     name = op.name
 
@@ -147,6 +158,7 @@ COLLECTIVES: dict[str, Callable[[Op], Run]] = {
     "all_gather": _all_gather,
     "all_reduce": _all_reduce,
     "all_to_all": _all_to_all,
+    "collective_broadcast": _collective_broadcast,
     "collective_permute": _collective_permute,
     "partition_id": _partition_id,
     "replica_id": _replica_id,

@@ -131,7 +131,15 @@ def _abs(op: Op) -> Run:
 def _clamp(op: Op) -> Run:
     if op.operands[0].of("c"):
         raise Blocked("there is no one order of complex numbers that JAX and XLA share")
-    return lax.clamp
+    shape = op.results[0].shape
+    if all(op.constant(i) is not None or op.operands[i].shape == shape for i in (0, 2)):
+        return lax.clamp
+
+    def clamp(low: Any, x: Any, high: Any) -> Any:
+        # JAX has no derivative in scalar bounds of an array.
+        return lax.clamp(jnp.broadcast_to(low, shape), x, jnp.broadcast_to(high, shape))
+
+    return clamp
 
 
 def _compare(op: Op) -> Run:

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from kernel_magics.call.replay.operation import Op, Run, Ternary, numbers
+from kernel_magics.call.replay.operation import Binary, Op, Run, Ternary, numbers
 
 _SMALLEST_INDEX_BITS = 32
 
@@ -74,4 +74,22 @@ def _gather_of(op: Op, sizes: tuple[int, ...]) -> Run:
     return gather
 
 
-GATHERS: dict[str, Callable[[Op], Run]] = {"dynamic_gather": _dynamic_gather, "gather": _gather}
+def _index_select(op: Op) -> Binary:
+    """PyTorch's `index_select`: whole slices of one dimension, others may be batches."""
+    dimension, batches = op.number("dim"), op.number("batch_dims")
+    axis = dimension - batches
+
+    def one(operand: Any, indices: Any) -> jax.Array:
+        return jax.numpy.take(operand, indices, axis, mode="clip")
+
+    select = one
+    for _ in range(batches):
+        select = jax.vmap(select)
+    return select
+
+
+GATHERS: dict[str, Callable[[Op], Run]] = {
+    "dynamic_gather": _dynamic_gather,
+    "gather": _gather,
+    "torch_index_select": _index_select,
+}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jax import lax
 
-from kernel_magics.call.replay.linear_algebra import lower_cholesky
+from kernel_magics.call.replay.linear_algebra import adjoint, from_lower, lower_cholesky
 from kernel_magics.call.replay.operation import Run
 
 
@@ -70,7 +70,8 @@ def _triangular_solve(letters: dict[str, str]) -> Run:
 def _eigh(call: Run, *, is_lower: bool) -> Run:
     def syevd(x: Any) -> Any:
         info = call(lax.stop_gradient(x))[2]
-        vectors, values = lax.linalg.eigh(x, lower=is_lower, symmetrize_input=False)
+        whole = from_lower(x if is_lower else adjoint(x))
+        vectors, values = lax.linalg.eigh(whole, symmetrize_input=False)
         return vectors, values, info
 
     return syevd

@@ -10,19 +10,30 @@ from jax import lax
 from kernel_magics.call.replay.operation import Op, Run
 
 
-def _adjoint(x: Any) -> jax.Array:
+def adjoint(x: Any) -> jax.Array:
+    """The conjugate transpose of the last two dimensions."""
     order = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
     transposed = lax.transpose(x, order)
     return lax.conj(transposed) if np.issubdtype(x.dtype, np.complexfloating) else transposed
 
 
+def from_lower(x: Any) -> jax.Array:
+    """The Hermitian matrix of a lower triangle.
+
+    What stands above the diagonal is not read, and must not count in a derivative either: JAX
+    differentiates factorisations of one triangle as if the whole matrix were read.
+    """
+    rows, columns = (lax.broadcasted_iota(np.int32, x.shape, x.ndim - i) for i in (2, 1))
+    return lax.select(rows >= columns, x, adjoint(x))
+
+
 def lower_cholesky(x: Any) -> jax.Array:
     """The factor from the lower triangle alone, as XLA takes it; NaN where there is none."""
-    return lax.linalg.cholesky(x, symmetrize_input=False)
+    return lax.linalg.cholesky(from_lower(x), symmetrize_input=False)
 
 
 def _upper_cholesky(x: Any) -> jax.Array:
-    return _adjoint(lower_cholesky(_adjoint(x)))
+    return adjoint(lower_cholesky(adjoint(x)))
 
 
 def _cholesky(op: Op) -> Run:

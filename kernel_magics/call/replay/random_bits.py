@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.custom_batching
 import numpy as np
 from jax import lax
 
@@ -24,6 +26,8 @@ def _rng_bit_generator(op: Op) -> Run:
         raise Blocked(f"JAX makes no `{made.text}` of a state of `{state.text}`")
     unsigned: Any = np.dtype(f"uint{8 * made.known.itemsize}")
 
+    # A batch of states gives what each gives alone; JAX's own rule gives other numbers.
+    @jax.custom_batching.sequential_vmap
     def rng_bit_generator(key: Any) -> Any:
         after, bits = lax.rng_bit_generator(key, made.shape, unsigned, algorithm)
         if made.dtype != unsigned:

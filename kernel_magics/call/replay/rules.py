@@ -15,6 +15,7 @@ from kernel_magics.call.replay.linear_algebra import LINEAR_ALGEBRA
 from kernel_magics.call.replay.loops import LOOPS
 from kernel_magics.call.replay.normalization import NORMALIZATION
 from kernel_magics.call.replay.operation import Op, Run
+from kernel_magics.call.replay.ragged import RAGGED
 from kernel_magics.call.replay.random_bits import RANDOM_BITS
 from kernel_magics.call.replay.reductions import REDUCTIONS
 from kernel_magics.call.replay.scatters import SCATTERS
@@ -35,6 +36,7 @@ RULES: dict[str, Callable[[Op], Run]] = {
     **LINEAR_ALGEBRA,
     **LOOPS,
     **NORMALIZATION,
+    **RAGGED,
     **RANDOM_BITS,
     **REDUCTIONS,
     **SCATTERS,
