@@ -1,6 +1,5 @@
 """Sources of handlers become libraries, or errors that point into the source."""
 
-import os
 import threading
 from pathlib import Path
 
@@ -274,30 +273,38 @@ def test_the_compiler_that_the_environment_names_is_taken(monkeypatch, tmp_path)
     [
         (
             "int f() { return 1; }",
-            "There is no handler in the text\n"
-            "  whole functions: `XLA_FFI_DEFINE_HANDLER_SYMBOL(name, function, binding)` makes one\n"
-            "  a body alone: `// contract: (x: f32[n], k: f32) -> (y: f32[n])` stands before it\n"
-            "  Add one of the two lines.",
+            (
+                "There is no handler in the text\n"
+                "  whole functions: `XLA_FFI_DEFINE_HANDLER_SYMBOL(name, function, binding)` makes one\n"
+                "  a body alone: `// contract: (x: f32[n], k: f32) -> (y: f32[n])` stands before it\n"
+                "  Add one of the two lines."
+            ),
         ),
         (
             "// contract: (x: T[n]) -> (y: T[n])\ny[0] = x[0];",
-            "A body cannot be called as its contract says: `T` is no type of C\n"
-            "  contract: (x: T[n]) -> y: T[n]\n"
-            "  Change the contract, or write whole functions and "
-            "`XLA_FFI_DEFINE_HANDLER_SYMBOL(name, function, binding)`.",
+            (
+                "A body cannot be called as its contract says: `T` is no type of C\n"
+                "  contract: (x: T[n]) -> y: T[n]\n"
+                "  Change the contract, or write whole functions and "
+                "`XLA_FFI_DEFINE_HANDLER_SYMBOL(name, function, binding)`."
+            ),
         ),
         (
             "// contract: (x: f32[2*n]) -> (y: f32[3*n])\ny[0] = x[0];",
-            "A body cannot be called as its contract says: no dimension is `n` by itself\n"
-            "  contract: (x: f32[2*n]) -> y: f32[3*n]\n"
-            "  Change the contract, or write whole functions and "
-            "`XLA_FFI_DEFINE_HANDLER_SYMBOL(name, function, binding)`.",
+            (
+                "A body cannot be called as its contract says: no dimension is `n` by itself\n"
+                "  contract: (x: f32[2*n]) -> y: f32[3*n]\n"
+                "  Change the contract, or write whole functions and "
+                "`XLA_FFI_DEFINE_HANDLER_SYMBOL(name, function, binding)`."
+            ),
         ),
         (
             "// contract: (x: f33[n]) -> ()\n",
-            "The contract cannot be read: `f33` is no type of elements\n"
-            "  contract:1:5\n    (x: f33[n]) -> ()\n        ^^^\n"
-            '  A contract looks like "(x: f32[b, n], w: f32[n], eps: f32 = 1e-6) -> f32[b, n]".',
+            (
+                "The contract cannot be read: `f33` is no type of elements\n"
+                "  contract:1:5\n    (x: f33[n]) -> ()\n        ^^^\n"
+                '  A contract looks like "(x: f32[b, n], w: f32[n], eps: f32 = 1e-6) -> f32[b, n]".'
+            ),
         ),
     ],
 )
@@ -313,14 +320,14 @@ def test_builds_can_be_interrupted_and_leave_nothing(cache, monkeypatch):
     started: list[int] = []
     real = building.run_compiler
 
-    def interrupting(compiler, flags, folder, progress, what):
-        def told(what, seconds):
+    def interrupting(compiler, flags, folder, *_):
+        def told(*_):
             children = group_of(folder)
             if len(children) > 1 and not started:
                 started.extend(children)
                 raise KeyboardInterrupt
 
-        return real(compiler, flags, folder, told, what)
+        return real(compiler, flags, folder, told, "compiling")
 
     monkeypatch.setattr(building, "run_compiler", interrupting)
     with pytest.raises(KeyboardInterrupt):
@@ -336,7 +343,7 @@ def group_of(folder: Path) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                if Path(os.readlink(entry / "cwd")) == folder:
+                if (entry / "cwd").readlink() == folder:
                     found.append(int(entry.name))
             except OSError:
                 continue
