@@ -31,6 +31,8 @@ class Wire:
     def ask(self, kind: str, **fields) -> dict:
         if kind == "find":
             fields = {"within": "", "drawn": None, **fields}
+        if kind == "op":
+            fields = {"drawn": None, **fields}
         self.inspector._receive(None, {"kind": kind, "id": "1", **fields}, [])
         deadline = time.monotonic() + 90
         while not self.sent and time.monotonic() < deadline:

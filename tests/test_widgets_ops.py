@@ -213,6 +213,9 @@ def test_hits_in_folded_constants_mark_their_users(small):
     found = answer(small.ask("find", query="op:constant", within="main", drawn=drawing["request"]))
     users = [item(drawing, "broadcast_in_dim")["id"], item(drawing, "multiply")["id"]]
     assert [one["item"] for one in found["hits"]] == users
+    for hit, user in zip(found["hits"], users, strict=True):
+        asked = small.ask("op", function="main", op=hit["op"], drawn=drawing["request"])
+        assert answer(asked)["item"] == user
 
 
 def test_a_query_that_is_none_says_where(two_units):

@@ -285,6 +285,8 @@ export interface OpAnswer {
   texts: FunctionText[];
   /** Id of the function that it calls; empty for none that can be opened. */
   callee: string;
+  /** Id of the item that shows it or hides it in the drawing that was told of; empty for none. */
+  item: string;
 }
 
 /** What stands on a line. */
@@ -403,6 +405,8 @@ export interface OpCommand {
   id: string;
   function: string;
   op: string;
+  /** The drawing in which it is to be shown. */
+  drawn: OpsRequest | null;
 }
 
 /** Say which op stands on a line of a text. */
@@ -503,8 +507,9 @@ export interface PluginRow {
 export interface CallRow {
   target: string;
   served_by: string;
+  /** Where a handler serves it. */
   plugins: string;
-  version: number;
+  contract: string;
   calls: number;
   /** Of a call, such as `3.1 µs`; empty before the first one. */
   mean: string;
@@ -548,6 +553,14 @@ export interface CompareView {
   text: string;
 }
 
+/** Why something was not done. */
+export interface PanelFailure {
+  message: string;
+  /** More on it, in lines. */
+  detail: string;
+  advice: string;
+}
+
 /** All that the panel shows. */
 export interface PanelView {
   version: 1;
@@ -566,6 +579,8 @@ export interface PanelView {
   comparisons: CompareView[];
   /** What is compared at this moment; empty for nothing. */
   comparing: string;
+  /** Of what had begun and did not work. */
+  failure: PanelFailure | null;
   drawn_at: string;
 }
 

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { firstView, fitted, held, nearest, revealing, zoomed } from "../src/view/geometry.ts";
+import {
+  firstView,
+  firstViewDown,
+  fitted,
+  held,
+  nearest,
+  revealing,
+  zoomed,
+} from "../src/view/geometry.ts";
 
 const canvas = { width: 800, height: 400 };
 const box = (x: number, y: number) => ({ x, y, width: 100, height: 44 });
@@ -12,6 +20,12 @@ test("the first view is never scaled", () => {
 test("the first view of a high graph has its entry in the middle", () => {
   const view = firstView({ width: 500, height: 9000 }, canvas, box(0, 4000));
   assert.equal(4022 + view.y, 200);
+});
+
+test("what runs from top to bottom begins at its top, in the middle or at its anchor", () => {
+  assert.deepEqual(firstViewDown({ width: 300, height: 200 }, canvas), { x: 250, y: 40, scale: 1 });
+  const wide = firstViewDown({ width: 5000, height: 9000 }, canvas, box(2000, 0));
+  assert.deepEqual([2050 + wide.x, wide.y], [400, 20]);
 });
 
 test("fit shows all, and enlarges nothing", () => {

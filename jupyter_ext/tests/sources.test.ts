@@ -107,6 +107,7 @@ test("a saved view answers as far as it was kept", async () => {
   await assert.rejects(source.ask("symbols", {}), /not saved/);
   await assert.rejects(source.ask("text", { text: 0 }), /not saved/);
   await assert.rejects(source.ask("open", { group: "more" }), /not saved/);
+  await assert.rejects(source.ask("op", { function: "f", op: "0", drawn: null }), /not saved/);
 });
 
 test("back leads where one was, and going elsewhere forgets the way forward", () => {
@@ -125,4 +126,13 @@ test("back leads where one was, and going elsewhere forgets the way forward", ()
   store.go({ selected: "b" });
   store.back();
   assert.equal(store.state.selected, "a");
+});
+
+test("another function has other ops: what was selected in the one before is not kept", () => {
+  const store = new Store();
+  store.go({ tab: "ops", selected: "a", op: "3", root: "2" });
+  store.go({ selected: "b" });
+  assert.deepEqual([store.state.op, store.state.root], ["", ""]);
+  store.back();
+  assert.deepEqual([store.state.selected, store.state.op, store.state.root], ["a", "3", "2"]);
 });

@@ -23,7 +23,7 @@ _FIELDS: Mapping[str, Mapping[str, type | Mapping[str, type]]] = {
     "lines": {"text": int, "first": int, "count": int},
     "find": {"query": str, "within": str, "drawn": _REQUEST},
     "ops": {"request": _REQUEST},
-    "op": {"function": str, "op": str},
+    "op": {"function": str, "op": str, "drawn": _REQUEST},
     "op_at": {"text": int, "line": int},
     "open": {"group": str},
     "close": {},
@@ -42,7 +42,7 @@ def read_command(content: Mapping[str, Any]) -> Command:
         raise ValueError(f"the kernel knows no command {kind!r}: reload the page")
     fields = {"id": str, **_FIELDS[kind]}
     for field, wanted in fields.items():
-        # A search may tell of no drawing.
+        # There may be no drawing to tell of.
         is_nothing = field == "drawn" and content.get(field) is None
         if not is_nothing and not _fits(content.get(field), wanted):
             raise ValueError(f"the command `{kind}` needs {field!r}: reload the page")

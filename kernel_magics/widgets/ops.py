@@ -43,7 +43,7 @@ class OpsAnswers:
             case "ops":
                 return self.draw(command["request"])
             case "op":
-                return self.op(command["function"], command["op"])
+                return self.op(command["function"], command["op"], command["drawn"])
             case "op_at":
                 return self.op_at(command["text"], command["line"])
             case _:
@@ -58,7 +58,7 @@ class OpsAnswers:
         with self._lock:
             return self._drawn(request).drawing
 
-    def op(self, function: str, op: str) -> OpAnswer:
+    def op(self, function: str, op: str, drawn: OpsRequest | None) -> OpAnswer:
         """All that is known of one op.
 
         Raises:
@@ -69,7 +69,8 @@ class OpsAnswers:
             number = graph.number(op)
             places = {text: self._places(graph, text)[number] for text in self._texts(graph)}
             texts = [self._around(text, place[0]) for text, place in places.items() if place[0]]
-            return op_facts(graph, op, places, texts, self._functions)
+            facts = op_facts(graph, op, places, texts, self._functions)
+            return {**facts, "item": self._item(op, drawn)}
 
     def op_at(self, text: int, line: int) -> OpAtAnswer:
         """What stands on a line of a text.
@@ -126,6 +127,9 @@ class OpsAnswers:
             return {}
         ops = [hit.op for hit in found if hit.op and hit.function == request["function"]]
         return shown_items(self._drawn(request), ops) if ops else {}
+
+    def _item(self, op: str, request: OpsRequest | None) -> str:
+        return shown_items(self._drawn(request), [op]).get(op, "") if request else ""
 
     def _hit(self, hit: FoundHit, drawn: Drawn, shown: Mapping[str, str]) -> Hit:
         node = self._nodes[hit.function]

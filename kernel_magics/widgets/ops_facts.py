@@ -57,6 +57,7 @@ def op_facts(
         "places": [_place(text, place) for text, place in places.items() if place[0]],
         "texts": list(texts),
         "callee": node.callee if node.callee in openable else "",
+        "item": "",
     }
 
 

@@ -131,6 +131,8 @@ class OpCommand(TypedDict):
     id: str
     function: str
     op: str
+    drawn: OpsRequest | None
+    """The drawing in which it is to be shown."""
 
 
 class OpAtCommand(TypedDict):

@@ -176,6 +176,8 @@ class OpAnswer(TypedDict):
     """What stands around it in these texts."""
     callee: str
     """Id of the function that it calls; empty for none that can be opened."""
+    item: str
+    """Id of the item that shows it or hides it in the drawing that was told of; empty for none."""
 
 
 class OpAtAnswer(TypedDict):

@@ -34,8 +34,13 @@ export class Actions {
     if (node) this.#store.go({ tab: "functions", selected: node.id });
   }
 
-  /** Copies the selected function's name in the module. */
-  copyName(): void {
+  /** Copies the name of an op, or of the selected function as the module calls it. */
+  copyName(op: string | null): void {
+    if (op) {
+      void copy(op);
+      this.#announce(`${op} copied`);
+      return;
+    }
     const { selected } = this.#store.state;
     const node = this.#source.current().nodes.find((other) => other.id === selected);
     const name = node ? node.merged || node.name : selected && `@${selected}`;

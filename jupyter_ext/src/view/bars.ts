@@ -7,6 +7,7 @@ import type { Store, Tab } from "./store.ts";
 
 const TABS: [Tab, string][] = [
   ["functions", "Functions"],
+  ["ops", "Ops"],
   ["text", "Text"],
   ["symbols", "Symbols"],
 ];
@@ -46,19 +47,34 @@ export function tabList(store: Store, panelId: string): { element: HTMLElement; 
   return { element, draw };
 }
 
-/** Where one is; each part but the last leads there. */
-export function drawPath(element: HTMLElement, view: ModuleView, store: Store): void {
+/** Where one is; each part but the last leads there. `entered` are the regions gone into. */
+export function drawPath(
+  element: HTMLElement,
+  view: ModuleView,
+  store: Store,
+  entered: readonly Child[],
+): void {
   const { tab, selected } = store.state;
   const node = view.nodes.find((other) => other.id === selected);
   const name = node ? node.name : selected && `@${selected}`;
   const parts: Child[] = [
     selected
-      ? button("", { onclick: () => store.go({ selected: "", line: 0 }) }, view.title)
+      ? button(
+          "",
+          { onclick: () => store.go({ tab: "functions", selected: "", line: 0 }) },
+          view.title,
+        )
       : h("b", {}, view.title),
   ];
   if (tab !== "functions") parts.push(h("span", { class: "fg2" }, "›"), h("span", {}, tab));
-  if (selected) parts.push(h("span", { class: "fg2" }, "›"), h("b", { title: name }, name));
-  fill(element, ...parts);
+  if (selected) {
+    const last =
+      entered.length > 0
+        ? button("", { title: name, onclick: () => store.go({ root: "", focus: "" }) }, name)
+        : h("b", { title: name }, name);
+    parts.push(h("span", { class: "fg2" }, "›"), last);
+  }
+  fill(element, ...parts, ...entered);
 }
 
 /** Back and forward. */

@@ -1,4 +1,4 @@
-// Draws the edges of the functions view: curves, arrows, diamonds and counts.
+// Draws edges: curves, arrows, diamonds and counts.
 import type { EdgeView } from "../protocol.ts";
 import { s } from "./dom.ts";
 import type { Label } from "./edge_labels.ts";
@@ -13,8 +13,8 @@ export function edgeCurve(edge: EdgeView, label: Label | undefined): SVGGElement
   return s(
     "g",
     { class: `e ${edge.kind}` },
-    s("path", { class: "curve", d: curve(points) }),
-    s("path", { class: "tip", d: arrow(points, edge.tip) }),
+    s("path", { class: "curve", d: curvePath(points) }),
+    s("path", { class: "tip", d: arrowPath(points, edge.tip) }),
     edge.kind === "composite" && s("path", { class: "diamond", d: `M${x} ${y}l6 -4l6 4l-6 4Z` }),
     label !== undefined &&
       s("text", { x: label.x, y: label.y }, `×${edge.count.toLocaleString("en")}`),
@@ -29,12 +29,14 @@ function leavingApart(edge: EdgeView): number[] {
   );
 }
 
-function curve(points: number[]): string {
+/** A path of cubic segments. */
+export function curvePath(points: number[]): string {
   const [x = 0, y = 0, ...rest] = points;
   return `M${x} ${y}C${rest.join(" ")}`;
 }
 
-function arrow(points: number[], tip: number[]): string {
+/** The point of an arrow. */
+export function arrowPath(points: number[], tip: number[]): string {
   const [x = 0, y = 0] = tip;
   const [baseX = 0, baseY = 0] = points.slice(-2);
   const length = Math.hypot(x - baseX, y - baseY) || 1;

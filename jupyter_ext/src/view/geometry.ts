@@ -36,6 +36,15 @@ export function firstView(graph: Size, canvas: Size, anchor?: Box): Viewport {
   return { x, y: clamp(middle, spare - PADDING, PADDING), scale: 1 };
 }
 
+/** The same for a graph that runs from top to bottom: its top, in the middle or at `anchor`. */
+export function firstViewDown(graph: Size, canvas: Size, anchor?: Box): Viewport {
+  const room = canvas.width - graph.width;
+  const spare = canvas.height - graph.height;
+  const middle = anchor ? canvas.width / 2 - (anchor.x + anchor.width / 2) : PADDING;
+  const x = room > 2 * PADDING ? room / 2 : clamp(middle, room - PADDING, PADDING);
+  return { x, y: spare > 2 * PADDING ? Math.min(spare / 2, 40) : PADDING, scale: 1 };
+}
+
 /** All of the graph in the middle, not larger than it is. */
 export function fitted(graph: Size, canvas: Size): Viewport {
   const across = (canvas.width - 2 * PADDING) / Math.max(1, graph.width);

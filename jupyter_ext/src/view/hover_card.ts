@@ -10,11 +10,11 @@ export class HoverCard {
   readonly element = h("div", { class: "km-card", role: "tooltip", hidden: true });
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Shows a node's card after a while, below the node or above it. */
-  rest(node: NodeView, view: ModuleView, box: Box, viewport: Viewport, canvas: Size): void {
+  /** Shows lines after a while, below a box or above it. */
+  rest(lines: () => Node[], box: Box, viewport: Viewport, canvas: Size): void {
     this.hide();
     this.#timer = setTimeout(() => {
-      fill(this.element, ...lines(node, view));
+      fill(this.element, ...lines());
       this.element.hidden = false;
       const left = box.x * viewport.scale + viewport.x;
       const top = box.y * viewport.scale + viewport.y;
@@ -35,7 +35,8 @@ export class HoverCard {
   }
 }
 
-function lines(node: NodeView, view: ModuleView): Node[] {
+/** What is known of a function. */
+export function nodeLines(node: NodeView, view: ModuleView): Node[] {
   const letters = unitLetters(node, view);
   const units = node.units.map((unit) => view.units[unit]?.name ?? "").join(", ");
   const where = node.line === null ? units : `${units}, line ${node.line}`;

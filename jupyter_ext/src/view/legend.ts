@@ -1,6 +1,7 @@
 // What the signs mean, and which keys there are.
 import { h, s } from "./dom.ts";
 import { type IconName, icon } from "./icons.ts";
+import { OP_SIGNS } from "./op_words.ts";
 
 const SIGNS: [IconName, string][] = [
   ["kept", "kept its name"],
@@ -17,11 +18,12 @@ const LINES: [string, string][] = [
   ["reference", "named in an attribute"],
 ];
 const KEYS: [string, string][] = [
-  ["/", "find a function"],
+  ["/", "find a function or an op"],
   ["arrows", "nearest node that way, next line or row"],
   ["Enter", "select and show its text"],
-  ["Space", "open the function in the text"],
-  ["f", "open a folded group"],
+  ["Space", "open: the ops of a function, what is called"],
+  ["Shift+Enter", "open beside"],
+  ["f  e", "fold or open a group or a region; enter it"],
   ["n  p", "next, previous hit"],
   ["+  -  0", "zoom in, out, fit"],
   ["t  c", "text of the selection, copy its name"],
@@ -69,7 +71,18 @@ export function legend(): HTMLElement {
     ),
     "composite to its decomposition",
   );
-  return h("div", { class: "km-legend" }, ...SIGNS.map(sign), entry, ...LINES.map(line), composite);
+  const ops = Object.entries(OP_SIGNS).map(([does, sign]) =>
+    h("span", { class: "km-badge" }, h("span", { class: "km-sign" }, sign), does),
+  );
+  return h(
+    "div",
+    { class: "km-legend" },
+    ...SIGNS.map(sign),
+    entry,
+    ...LINES.map(line),
+    composite,
+    ...ops,
+  );
 }
 
 export function keyTable(): HTMLElement {

@@ -1,7 +1,6 @@
 // The small picture of a view that is larger than the canvas. The keyboard pans without it.
-import type { ModuleView } from "../protocol.ts";
 import { fill, s, set } from "./dom.ts";
-import { NODE_HEIGHT, type Size, seesAll, type Viewport } from "./geometry.ts";
+import { type Box, type Size, seesAll, type Viewport } from "./geometry.ts";
 
 const WIDTH = 150;
 const HEIGHT = 96;
@@ -22,16 +21,17 @@ export class Minimap {
     set(this.element, { onpointerdown: onDrag, onpointermove: onDrag });
   }
 
-  draw(view: ModuleView): void {
-    this.#graph = { width: view.width, height: view.height };
-    this.#scale = Math.min(WIDTH / Math.max(1, view.width), HEIGHT / Math.max(1, view.height));
+  draw(graph: Size, boxes: readonly Box[]): void {
+    this.#graph = graph;
+    this.#scale = Math.min(WIDTH / Math.max(1, graph.width), HEIGHT / Math.max(1, graph.height));
     const k = this.#scale;
-    const size = { width: Math.max(24, view.width * k), height: Math.max(16, view.height * k) };
+    const size = { width: Math.max(24, graph.width * k), height: Math.max(16, graph.height * k) };
     set(this.element, size);
-    const shape = (x: number, y: number, width: number) =>
-      `M${x * k} ${y * k}h${Math.max(2, width * k)}v${Math.max(1.5, NODE_HEIGHT * k)}h-${Math.max(2, width * k)}z`;
-    const nodes = view.nodes.map((node) => shape(node.x, node.y, node.width)).join("");
-    fill(this.element, s("path", { class: "nodes", d: nodes }), this.#window);
+    const shape = ({ x, y, width, height }: Box) => {
+      const wide = Math.max(2, width * k);
+      return `M${x * k} ${y * k}h${wide}v${Math.max(1.5, height * k)}h-${wide}z`;
+    };
+    fill(this.element, s("path", { class: "nodes", d: boxes.map(shape).join("") }), this.#window);
   }
 
   follow(viewport: Viewport, canvas: Size): void {

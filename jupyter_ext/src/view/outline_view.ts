@@ -1,7 +1,7 @@
 // The functions view as a tree: the form for narrow widgets, and for readers of text.
 import type { ModuleView } from "../protocol.ts";
 import { fill, h, set } from "./dom.ts";
-import type { CanvasEvents } from "./graph_canvas.ts";
+import type { NodeEvents } from "./graph_canvas.ts";
 import { icon } from "./icons.ts";
 import type { Marks } from "./marks.ts";
 import { type OutlineRow, outlineRows } from "./outline.ts";
@@ -9,7 +9,7 @@ import { nodeIcon, nodeLabel, unitColour } from "./words.ts";
 
 export class OutlineView {
   readonly element: HTMLDivElement;
-  readonly #events: CanvasEvents;
+  readonly #events: NodeEvents;
   readonly #closed = new Set<string>();
   #view: ModuleView | null = null;
   #rows: OutlineRow[] = [];
@@ -17,7 +17,7 @@ export class OutlineView {
   #focused = 0;
   #marks: Marks = { selected: -1, hits: new Set(), dimmed: [] };
 
-  constructor(events: CanvasEvents) {
+  constructor(events: NodeEvents) {
     this.#events = events;
     this.element = h("div", { class: "km-tree", role: "tree", hidden: true });
     set(this.element, {

@@ -3,6 +3,7 @@ import { set } from "./dom.ts";
 import {
   type Box,
   firstView,
+  firstViewDown,
   fitted,
   held,
   revealing,
@@ -17,26 +18,28 @@ const DRAG_FROM = 4;
 export class PanZoom {
   viewport: Viewport = { x: 0, y: 0, scale: 1 };
   size: Size = { width: 0, height: 0 };
+  readonly #stage: HTMLElement;
   readonly #svg: SVGSVGElement;
-  readonly #world: SVGGElement;
   readonly #onMove: () => void;
   #graph: Size | null = null;
   #anchor: Box | undefined;
+  #isDown = false;
   #isPlaced = false;
   #drag: { x: number; y: number; isMoving: boolean } | null = null;
 
-  constructor(svg: SVGSVGElement, world: SVGGElement, onMove: () => void) {
+  /** `svg` is as large as its drawing and is moved as a whole on its `stage`. */
+  constructor(stage: HTMLElement, svg: SVGSVGElement, onMove: () => void) {
+    this.#stage = stage;
     this.#svg = svg;
-    this.#world = world;
     this.#onMove = onMove;
-    set(svg, {
+    set(stage, {
       onpointerdown: (event: PointerEvent) => this.#pressed(event),
       onpointermove: (event: PointerEvent) => this.#dragged(event),
       onpointerup: () => this.#released(),
       onpointercancel: () => this.#released(),
     });
     // A listener that may keep the page from zooming has to be registered so.
-    svg.addEventListener("wheel", (event) => this.#wheeled(event), { passive: false });
+    stage.addEventListener("wheel", (event) => this.#wheeled(event), { passive: false });
   }
 
   /** True while the pointer moves the drawing, and in the click that ends it. */
@@ -45,19 +48,21 @@ export class PanZoom {
   }
 
   /** Takes the size of another drawing; `isOther` brings back the first view, of `anchor`. */
-  setGraph(graph: Size, isOther: boolean, anchor: Box | undefined): void {
+  setGraph(graph: Size, isOther: boolean, anchor: Box | undefined, isDown: boolean): void {
     this.#graph = graph;
     this.#anchor = anchor;
+    this.#isDown = isDown;
     if (isOther) this.#isPlaced = false;
     this.resized(this.size);
   }
 
   resized(size: Size): void {
-    this.size = size;
-    if (!this.#graph || size.width === 0) return;
+    // A canvas that is not seen has no size; it comes back with the one it had.
+    if (size.width > 0) this.size = size;
+    if (!this.#graph || this.size.width === 0) return;
     if (!this.#isPlaced) {
       this.#isPlaced = true;
-      this.viewport = firstView(this.#graph, size, this.#anchor);
+      this.viewport = this.#first(this.#graph);
     }
     this.#move(this.viewport);
   }
@@ -75,7 +80,13 @@ export class PanZoom {
   }
 
   reset(): void {
-    if (this.#graph) this.#move(firstView(this.#graph, this.size, this.#anchor));
+    if (this.#graph) this.#move(this.#first(this.#graph));
+  }
+
+  /** Goes with something that has moved inside the drawing. */
+  shift(dx: number, dy: number): void {
+    const { x, y, scale } = this.viewport;
+    if (this.#isPlaced) this.#move({ x: x - dx * scale, y: y - dy * scale, scale });
   }
 
   /** Pans only as far as a box needs to be seen. */
@@ -90,6 +101,11 @@ export class PanZoom {
     this.#move({ x: width / 2 - x * scale, y: height / 2 - y * scale, scale });
   }
 
+  #first(graph: Size): Viewport {
+    const first = this.#isDown ? firstViewDown : firstView;
+    return first(graph, this.size, this.#anchor);
+  }
+
   #zoom(factor: number): void {
     this.#move(zoomed(this.viewport, factor, this.size.width / 2, this.size.height / 2));
   }
@@ -98,7 +114,7 @@ export class PanZoom {
     // A plain wheel scrolls the notebook; a pinch on a touchpad comes as Ctrl+wheel.
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
-    const { left, top } = this.#svg.getBoundingClientRect();
+    const { left, top } = this.#stage.getBoundingClientRect();
     const factor = Math.exp(-Math.max(-60, Math.min(60, event.deltaY)) * 0.01);
     this.#move(zoomed(this.viewport, factor, event.clientX - left, event.clientY - top));
   }
@@ -115,15 +131,15 @@ export class PanZoom {
     if (!drag.isMoving && Math.hypot(dx, dy) < DRAG_FROM) return;
     if (!drag.isMoving) {
       // Not before: a captured pointer clicks the canvas, not the node under it.
-      this.#svg.setPointerCapture(event.pointerId);
-      this.#svg.classList.add("dragging");
+      this.#stage.setPointerCapture(event.pointerId);
+      this.#stage.classList.add("dragging");
     }
     this.#drag = { x: event.clientX, y: event.clientY, isMoving: true };
     this.#move({ ...this.viewport, x: this.viewport.x + dx, y: this.viewport.y + dy });
   }
 
   #released(): void {
-    this.#svg.classList.remove("dragging");
+    this.#stage.classList.remove("dragging");
     setTimeout(() => {
       this.#drag = null;
     });
@@ -133,7 +149,9 @@ export class PanZoom {
     if (!this.#graph) return;
     this.viewport = held(viewport, this.#graph, this.size);
     const { x, y, scale } = this.viewport;
-    this.#world.setAttribute("transform", `translate(${x} ${y}) scale(${scale})`);
+    // Of the whole picture, not of a group in it: a group would be laid out and painted again
+    // for each step, which takes ten times as long.
+    this.#svg.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
     this.#onMove();
   }
 }

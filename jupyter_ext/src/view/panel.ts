@@ -1,8 +1,7 @@
 // The side panel: the selected function's text, merged or as its author wrote it, and its facts.
 import type { FunctionAnswer, FunctionText, ModuleView, NodeView } from "../protocol.ts";
 import { button, type Child, copy, fill, h } from "./dom.ts";
-import { icon } from "./icons.ts";
-import { irLine } from "./ir_line.ts";
+import { factList, textBox, textSwitch, tool } from "./panel_text.ts";
 import type { ModuleSource } from "./source.ts";
 import { plural, unitLetters } from "./words.ts";
 
@@ -69,75 +68,26 @@ export class Panel {
 
   #head(node: NodeView | undefined, view: ModuleView, text: FunctionText | undefined): HTMLElement {
     const name = node?.name ?? `@${this.#node}`;
-    const tool = (
-      label: string,
-      name: "copy" | "close" | "wrap",
-      act: () => void,
-      pressed?: boolean,
-    ) =>
-      button(
-        "km-btn icon",
-        { "aria-label": label, title: label, onclick: act, "aria-pressed": pressed },
-        icon(name),
-      );
     return h(
       "div",
       { class: "km-bar thin" },
       h("h3", { class: "mono", title: node?.merged ? `${name} → ${node.merged}` : name }, name),
-      this.#switch(view),
+      textSwitch(this.#answer?.texts ?? [], this.#text, view, (text) => {
+        this.#text = text;
+        this.#draw(view, "");
+      }),
       text ? tool("Wrap long lines", "wrap", () => this.#toggleWrap(view), this.#wraps) : null,
       text ? tool("Copy the text", "copy", () => this.#copy(text)) : null,
       tool("Close the panel (Esc)", "close", () => this.#events.close()),
     );
   }
 
-  #switch(view: ModuleView): Child {
-    const texts = this.#answer?.texts ?? [];
-    if (texts.length < 2) return null;
-    const label = (text: number) => {
-      const unit = view.units[text];
-      if (!unit) return view.text_word;
-      return texts.length > 2 ? unit.letter : "Unit";
-    };
-    const buttons = texts.slice(0, 5).map(({ text }) =>
-      button(
-        "",
-        {
-          "aria-pressed": String(text === this.#text),
-          title: view.units[text]
-            ? `As unit ${view.units[text].name} has it`
-            : "As the module has it",
-          onclick: () => {
-            this.#text = text;
-            this.#draw(view, "");
-          },
-        },
-        label(text),
-      ),
-    );
-    return h("div", { class: "km-seg", role: "group", "aria-label": "Which text" }, ...buttons);
-  }
-
   #lines(text: FunctionText): HTMLElement {
-    const indent = commonIndent(text.lines);
-    const lines = text.lines.map((line, index) => irLine(text.first + index, line.slice(indent)));
-    const more =
-      text.left_out > 0 && h("p", { class: "more" }, `… ${plural(text.left_out, "more line")}`);
-    return h(
-      "div",
-      {
-        class: this.#wraps ? "km-text wrap" : "km-text",
-        tabindex: "0",
-        role: "region",
-        "aria-label": "Text of the function",
-        onclick: (event: MouseEvent) => {
-          const line = event.target instanceof Element && event.target.closest("[data-line]");
-          if (line) this.#events.goToText(text.text, Number(line.getAttribute("data-line")));
-        },
-      },
-      ...lines,
-      more,
-    );
+    return textBox(text, "Text of the function", {
+      line: 0,
+      wraps: this.#wraps,
+      go: (line) => this.#events.goToText(text.text, line),
+    });
   }
 
   #noText(node: NodeView | undefined): HTMLElement {
@@ -162,12 +112,7 @@ export class Panel {
     if (node?.kind === "function") facts.push(["ops", node.op_count.toLocaleString("en")]);
     facts.push(["calls", this.#names(this.#answer?.callees, view)]);
     facts.push(["called by", this.#names(this.#answer?.callers, view)]);
-    const shown = facts.filter(([, value]) => value !== null);
-    return h(
-      "dl",
-      { class: "km-facts" },
-      ...shown.flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]),
-    );
+    return factList(facts);
   }
 
   #names(ids: string[] | undefined, view: ModuleView): Child {
@@ -191,10 +136,4 @@ export class Panel {
     void copy(`${text.lines.join("\n")}\n`);
     this.#events.announce(`${plural(text.lines.length, "line")} copied`);
   }
-}
-
-/** Functions of a module are indented as a whole; a panel need not be. */
-function commonIndent(lines: readonly string[]): number {
-  const indents = lines.filter((line) => line.trim()).map((line) => line.search(/\S/));
-  return indents.length > 0 ? Math.min(...indents) : 0;
 }

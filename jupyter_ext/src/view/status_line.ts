@@ -1,21 +1,27 @@
 // The last line: counts, the one problem worth acting on, what is folded, how it was laid out.
-import type { ModuleView } from "../protocol.ts";
 import { button, fill, h } from "./dom.ts";
 import { icon } from "./icons.ts";
 import type { ModuleSource } from "./source.ts";
 
+/** What laid a drawing out, and how long that took. */
+export interface LaidOut {
+  engine: string;
+  layout_time_ms: number;
+}
+
 export interface StatusEvents {
-  /** Folds what was opened. */
-  close(): void;
+  /** Folds what was opened; null where nothing was. */
+  close: (() => void) | null;
   csv: (() => void) | null;
   problem(name: string): void;
 }
 
-/** Draws the line; `own` is what the current view says of itself. */
+/** Draws the line; `own` is what the current view says of itself, if it is not the functions. */
 export function drawStatus(
   element: HTMLElement,
   source: ModuleSource,
   own: string,
+  laidOut: LaidOut | null,
   events: StatusEvents,
 ): void {
   const view = source.current();
@@ -40,17 +46,15 @@ export function drawStatus(
         { title: "At most 200 functions are drawn at first: those nearest to the entries" },
         view.folded,
       ),
-    view.opened.length > 0 &&
-      !own &&
-      button("km-link", { onclick: () => events.close() }, "Fold again"),
+    events.close !== null && button("km-link", { onclick: events.close }, "Fold again"),
     note !== "" && h("span", {}, note),
     h("span", { class: "grow" }),
-    own === "" && h("span", { class: "wide" }, layout(view)),
+    laidOut !== null && h("span", { class: "wide" }, layout(laidOut)),
     events.csv !== null && button("km-link", { onclick: events.csv }, "Copy as CSV"),
   );
 }
 
-function layout(view: ModuleView): string {
-  const time = `${Math.round(view.layout_time_ms).toLocaleString("en")} ms`;
-  return view.engine === "plain" ? `simple layout, ${time}` : `laid out in ${time}`;
+function layout({ engine, layout_time_ms }: LaidOut): string {
+  const time = `${Math.round(layout_time_ms).toLocaleString("en")} ms`;
+  return engine === "plain" ? `simple layout, ${time}` : `laid out in ${time}`;
 }

@@ -1,7 +1,7 @@
 // What one view keeps to itself: selection, place, filter; and the way back.
 import type { Hit } from "../protocol.ts";
 
-export type Tab = "functions" | "text" | "symbols";
+export type Tab = "functions" | "ops" | "text" | "symbols";
 
 export interface Place {
   tab: Tab;
@@ -11,10 +11,24 @@ export interface Place {
   text: number;
   /** A line of it, from 1; 0 for none. */
   line: number;
+  /** Id of an op of the function; empty for none. */
+  op: string;
+  /** Id of the op that was entered; empty for the whole function. */
+  root: string;
+  /** Id of the op whose neighbours alone are shown; empty for all. */
+  focus: string;
 }
 
 export interface State extends Place {
   isPanelOpen: boolean;
+  /** Id of the function whose ops are shown beside the view; empty for none. */
+  beside: string;
+  /** Whether ops that only reshape, broadcast or convert are drawn as part of an edge. */
+  foldsTrivial: boolean;
+  /** How far around the focus ops are shown. */
+  hops: number;
+  /** Whether a search in the ops view looks into all functions. */
+  searchesAll: boolean;
   /** `""` follows the width. */
   form: "graph" | "outline" | "";
   query: string;
@@ -34,7 +48,14 @@ const START: State = {
   selected: "",
   text: -1,
   line: 0,
+  op: "",
+  root: "",
+  focus: "",
   isPanelOpen: false,
+  beside: "",
+  foldsTrivial: false,
+  hops: 2,
+  searchesAll: false,
   form: "",
   query: "",
   hits: [],
@@ -44,6 +65,7 @@ const START: State = {
   hasLegend: false,
 };
 const MOST_PLACES = 100;
+const NO_OPS = { op: "", root: "", focus: "" };
 
 export class Store {
   #state: State = START;
@@ -77,7 +99,9 @@ export class Store {
   /** Goes somewhere; `back` leads here again. */
   go(to: Partial<Place>): void {
     const from = placeOf(this.#state);
-    const next = { ...from, ...to };
+    // Another function has other ops.
+    const isOther = to.selected !== undefined && to.selected !== from.selected;
+    const next = { ...from, ...(isOther ? NO_OPS : {}), ...to };
     if (isSame(from, next)) {
       this.update({});
       return;
@@ -102,15 +126,10 @@ export class Store {
   }
 }
 
-function placeOf({ tab, selected, text, line }: State): Place {
-  return { tab, selected, text, line };
+function placeOf({ tab, selected, text, line, op, root, focus }: State): Place {
+  return { tab, selected, text, line, op, root, focus };
 }
 
 function isSame(one: Place, other: Place): boolean {
-  return (
-    one.tab === other.tab &&
-    one.selected === other.selected &&
-    one.text === other.text &&
-    one.line === other.line
-  );
+  return (Object.keys(one) as (keyof Place)[]).every((key) => one[key] === other[key]);
 }

@@ -2,13 +2,14 @@
 import { h } from "./dom.ts";
 import frame from "./frame.css";
 import graph from "./graph.css";
+import ops from "./ops.css";
 
 /** The sources that this bundle was made of. */
 const SOURCES = __SOURCES__.slice(0, 12);
 
 /** The sheet of the inspector. */
 export function addStyle(): void {
-  addSheet("inspector", frame + graph);
+  addSheet("inspector", frame + graph + ops);
 }
 
 /** A sheet by its name. */

@@ -86,6 +86,10 @@ export class TextPane {
       this.#goTo(event.key === "Home" ? 1 : (this.#facts?.line_count ?? 1));
       return true;
     }
+    if (event.key === " ") {
+      if (this.#store.state.selected) this.#store.go({ tab: "ops" });
+      return true;
+    }
     if (event.key !== "Enter") return false;
     this.#select(this.#current());
     return true;
@@ -106,7 +110,21 @@ export class TextPane {
 
   #select(line: number): void {
     const range = this.#facts?.ranges.find((range) => range.first <= line && line <= range.last);
-    this.#store.go({ line, selected: range?.node ?? "" });
+    const { text } = this.#store.state;
+    this.#store.go({ line, selected: range?.node ?? "", op: "" });
+    if (range) void this.#selectOp(text, line);
+  }
+
+  /** The op on the line is the one that is selected in the ops view. */
+  async #selectOp(text: number, line: number): Promise<void> {
+    try {
+      const { function: found, op } = await this.#source.ask("op_at", { text, line });
+      const { state } = this.#store;
+      const isHere = state.text === text && state.line === line && state.selected === found;
+      if (isHere && op !== "") this.#store.update({ op });
+    } catch {
+      // Without a kernel the function alone is selected.
+    }
   }
 
   #clicked(event: MouseEvent): void {
