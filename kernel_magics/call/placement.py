@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
+
+from kernel_magics import _jax_private
 from kernel_magics.call.program import Program
 
 Check = Callable[[Program, Sequence[Any], Any], None]
@@ -12,6 +15,15 @@ raises where an argument cannot be used.
 
 check: list[Check] = []
 """At most one; looked at by each call, so it is a list and not a function."""
+
+
+def device_count() -> int:
+    """How many devices a program may use: those of the plugin that has most.
+
+    A program finds its devices by where its arguments are, which may be on any plugin.
+    """
+    jax.devices()
+    return max(client.device_count() for client in _jax_private.clients().values())
 
 
 def set_check(wanted: Check | None) -> None:

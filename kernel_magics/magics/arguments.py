@@ -111,6 +111,11 @@ def cell_parser() -> MagicParser:
         "--func", metavar="FUNC", help="the entry; else @main or the only public one"
     )
     parser.add_argument(
+        "--on",
+        metavar="PLUGIN",
+        help="the plugin that functions of this cell run on; else the one in use",
+    )
+    parser.add_argument(
         "--show",
         choices=("graph", "text", "symbols", "nothing"),
         default="graph",
@@ -141,6 +146,37 @@ def _seconds(word: str) -> float:
     return seconds
 
 
+def custom_call_parser() -> MagicParser:
+    """The parser of `%%custom_call`."""
+    parser = MagicParser(
+        prog="%%custom_call",
+        description="Build a handler of the C++ or C source in this cell, try it in a child "
+        "process, and have it serve a custom call's target, in functions compiled before, too.",
+    )
+    parser.add_argument("target", metavar="TARGET", help="the custom call's name in MLIR")
+    parser.add_argument(
+        "--language", choices=("c++", "c"), default="c++", help="of the source (default: c++)"
+    )
+    parser.add_argument(
+        "--symbol", metavar="NAME", help="the handler; else the only one, or that of TARGET's name"
+    )
+    parser.add_argument(
+        "--plugins", metavar="NAME[,NAME]", help="plugins on which it serves; else all of them"
+    )
+    parser.add_argument(
+        "--vmap",
+        choices=("sequential", "expand_dims", "broadcast_all"),
+        help="how a batch of calls becomes one, as in `jax.ffi.ffi_call`",
+    )
+    parser.add_argument(
+        "--no-trial", action="store_true", help="trust it without a first call in a child process"
+    )
+    parser.add_argument(
+        "--timeout", metavar="SECONDS", type=_seconds, help="how long that call may take"
+    )
+    return parser
+
+
 def line_parser() -> MagicParser:
     """The parser of `%hlo`."""
     parser = MagicParser(prog="%hlo", description="Look at the session and change it.")
@@ -150,6 +186,12 @@ def line_parser() -> MagicParser:
     parts.add_parser("graph", help="the merged graph of all functions")
     doctor = parts.add_parser("doctor", help="what is known of the programs before they compile")
     doctor.add_argument("name", metavar="NAME", nargs="?", help="a unit; else all of them")
+    parts.add_parser("plugins", help="device plugins, and which is in use")
+    use = parts.add_parser("use", help="run everything from here on on a plugin that is loaded")
+    use.add_argument("plugin", metavar="PLUGIN")
+    use.add_argument(
+        "--device", metavar="NUMBER", type=int, default=0, help="which of its devices (default: 0)"
+    )
     load = parts.add_parser("load", help="link a file: text, bytecode or portable artifact")
     load.add_argument("file", metavar="FILE")
     load.add_argument("name", metavar="NAME", nargs="?")

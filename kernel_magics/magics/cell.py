@@ -3,11 +3,13 @@
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
 from IPython.core.interactiveshell import InteractiveShell
 
+from kernel_magics.call.placement import device_count
 from kernel_magics.errors import CompileInterrupted, KernelMagicsError
 from kernel_magics.interrupts import uninterrupted
 from kernel_magics.ir.arguments import check_callable
@@ -24,6 +26,8 @@ from kernel_magics.magics.arguments import HelpShown, cell_parser
 from kernel_magics.magics.binding import Binding, bind
 from kernel_magics.magics.compiling import compile_entry
 from kernel_magics.magics.display import CellView, GraphView, TextView
+from kernel_magics.magics.place import body_source
+from kernel_magics.magics.plugins import device_for, place
 from kernel_magics.magics.runs import limit_runs
 from kernel_magics.sandbox.kernel import kernel_sandbox
 from kernel_magics.sandbox.policy import Policy, policy, using
@@ -65,7 +69,9 @@ class HloCell:
         except HelpShown:
             return None
         general = policy()
-        with using(Policy(options.trial or general.when, options.timeout or general.timeout_s)):
+        wanted = Policy(options.trial or general.when, options.timeout or general.timeout_s)
+        device = device_for(options.on)
+        with using(wanted), jax.default_device(device) if device else nullcontext():
             return self._run(self._source(cell), options)
 
     def _run(self, source: Source, options: argparse.Namespace) -> CellView:
@@ -79,6 +85,7 @@ class HloCell:
                 binding = self._bind(unit)
         else:
             binding = self._bind(unit)
+        place(unit, device_for(options.on))
         function = unit.functions[unit.entry] if unit.entry is not None else None
         notes = [binding.note, summary(unit.report)]
         if function is not None:
@@ -132,7 +139,7 @@ class HloCell:
                 entry.name,
                 bound=bound,
                 on_offer=on_offer,
-                device_count=jax.device_count(),
+                device_count=device_count(),
             )
             if found.problems:
                 raise refusal(entry.name, found.problems, read.source)
@@ -156,11 +163,7 @@ class HloCell:
             bind(self._shell, self._session.units[other])
 
     def _source(self, cell: str) -> Source:
-        """The body with the line at which it begins in the cell, blank lines in front included."""
-        body = cell.rstrip()
-        before, found, _ = self._raw_cell.rpartition(body) if body else ("", "", "")
-        in_this_cell = bool(found) and before.lstrip().startswith("%%")
-        return Source(cell, "cell", before.count("\n") + 1 if in_this_cell else 2)
+        return body_source(self._raw_cell, cell)
 
     def _content(
         self, unit: SessionUnit, options: argparse.Namespace, note: str

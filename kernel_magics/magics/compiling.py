@@ -12,6 +12,7 @@ from kernel_magics.call.trial import is_tried
 from kernel_magics.compile.background import Job
 from kernel_magics.compile.cost import read_cost
 from kernel_magics.errors import CompileInterrupted
+from kernel_magics.plugin.kernel import plugins
 
 _BOUND = "The functions of this cell are linked and bound."
 
@@ -41,7 +42,7 @@ def compile_entry(function: HloFunction) -> str:
             details=[_BOUND],
             advice="A call waits for its own compile; run the cell again to see what it costs.",
         ) from None
-    cost = str(read_cost(compiled, jax.default_backend(), time.perf_counter() - began))
+    cost = str(read_cost(compiled, plugins.active, time.perf_counter() - began))
     tried = "tried in a child process · " if is_tried(function.program, shapes) else ""
     return f"{tried}{cost}"
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import jax
-
+from kernel_magics.call.placement import device_count
 from kernel_magics.errors import SessionError
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.diagnostics import position
@@ -48,7 +47,7 @@ def _unit(unit: SessionUnit) -> Iterator[str]:
         yield f"{unit.name}: no function that can be called"
     for entry in filter(None, entries):
         bound = unit.report.bound
-        found = assess(read.index, entry, bound=bound, device_count=jax.device_count())
+        found = assess(read.index, entry, bound=bound, device_count=device_count())
         yield f"{unit.name} @{entry}: {_VERDICTS[found.verdict]}"
         yield from _findings(found, unit.source)
 

@@ -15,9 +15,11 @@ from kernel_magics.magics.binding import bind
 from kernel_magics.magics.cell import ELIDED, summary
 from kernel_magics.magics.display import GraphView, TextView
 from kernel_magics.magics.doctor import diagnose
+from kernel_magics.magics.plugins import show_plugins, use_plugin
+from kernel_magics.plugin.info import PluginTable
 from kernel_magics.sessions import Session
 
-View = GraphView | TextView
+View = GraphView | TextView | PluginTable
 
 _SHORT = 48
 """Longest list of types in a table, in characters."""
@@ -36,6 +38,8 @@ class HloLine:
             "functions": self._functions,
             "graph": self._graph,
             "doctor": self._doctor,
+            "plugins": show_plugins,
+            "use": use_plugin,
             "load": self._load,
             "save": self._save,
             "restore": self._restore,

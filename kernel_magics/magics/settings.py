@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from traitlets import Enum, Float, observe
+from traitlets import Enum, Float, List, Unicode, observe
 from traitlets.config import Configurable
 
 from kernel_magics.sandbox.policy import Policy, set_policy
@@ -23,6 +23,12 @@ class KernelMagics(Configurable):
     ).tag(config=True)
     trial_timeout: Any = Float(
         Policy().timeout_s, help="How long such a trial may take, in seconds."
+    ).tag(config=True)
+
+    plugins: Any = List(
+        Unicode(),
+        help="Device plugins in order of preference: the first that works is loaded and used. "
+        "The environment variable KERNEL_MAGICS_PLUGINS=cuda,cpu comes before it.",
     ).tag(config=True)
 
     def __init__(self, **given: Any) -> None:
