@@ -58,7 +58,8 @@ def _diagnostics(lines: Sequence[str], source: Source) -> Iterator[Diagnostic]:
         elif found := _MESSAGE.match(line):
             is_here, is_note = found["file"] == source.name, found["kind"] == "note"
             at = _at(found) if is_here else led_here
-            if is_note and not (is_here and in_error):
+            is_noise = is_note and not (is_here and in_error)
+            if is_noise or found["text"].startswith("each undeclared identifier"):
                 continue
             in_error = not is_note or in_error
             text = _OPTION.sub("", found["text"]).translate(_QUOTES)

@@ -34,6 +34,7 @@ from kernel_magics.sandbox.policy import Policy, policy, using
 from kernel_magics.session_units import SessionUnit
 from kernel_magics.sessions import Session
 
+_OURS = ("%%hlo", "%%custom_call")
 ELIDED = 16
 """Constants of more elements than this are shortened in what a cell shows."""
 
@@ -56,7 +57,7 @@ class HloCell:
 
     def keep_empty_body(self, lines: list[str]) -> list[str]:
         """An input transformer: IPython refuses an empty body itself, without an example."""
-        is_bare = len(lines) == 1 and lines[0].split() and lines[0].split()[0] == "%%hlo"
+        is_bare = len(lines) == 1 and lines[0].split() and lines[0].split()[0] in _OURS
         return [*lines, "\n"] if is_bare else lines
 
     def __call__(self, line: str, cell: str) -> CellView | None:
