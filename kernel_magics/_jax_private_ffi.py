@@ -23,17 +23,40 @@ from jaxlib import _jax  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def host_targets() -> dict[str, int]:
-    """Targets that jaxlib's own CPU clients serve by now, to the addresses of their handlers.
+    """Targets that jaxlib's own CPU clients serve, to the addresses of their handlers.
 
-    Public `jax.ffi` registers and lists nothing. Targets of the old calling convention are not
-    among them: XLA has no list of those.
+    Those that JAX holds back until the first client starts are among them. Public `jax.ffi`
+    registers and lists nothing. Targets of the old calling convention are not among them: XLA has
+    no list of those.
     """
-    found: dict[str, Any] = _xla_client.custom_call_targets("Host")
+    found: dict[str, Any] = dict(_xla_client.custom_call_targets("Host"))
+    for name, stages, version in _held():
+        # Zero is the old convention, which has other handlers.
+        if version:
+            found.setdefault(name, stages if isinstance(stages, dict) else {"execute": stages})
     return {
         name: capsule_address(stages["execute"])
         for name, stages in found.items()
         if set(stages) == {"execute"}
     }
+
+
+def _held() -> list[tuple[str, Any, int]]:
+    """Names, handlers and conventions of what waits for the first client of the CPU."""
+    xla_client: Any = _xla_client
+    with xla_client._custom_callback_lock:
+        held = [*xla_client._custom_callback.get("Host", ())]
+    return [(str(name), handler, int(version)) for name, handler, version, *_ in held]
+
+
+def taken_targets() -> frozenset[str]:
+    """Targets that jaxlib's own CPU clients serve, or will when the first of them starts.
+
+    As `host_targets`, with those that have several stages, and those of the old calling
+    convention that JAX holds back.
+    """
+    held = {name for name, _, _ in _held()}
+    return frozenset(_xla_client.custom_call_targets("Host")) | held
 
 
 def stable_targets() -> frozenset[str]:

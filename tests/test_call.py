@@ -8,7 +8,7 @@ from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import kernel_magics as km
-from kernel_magics.errors import CompileError, EntryError, PrecisionError, SignatureError
+from kernel_magics.errors import EntryError, PrecisionError, PreflightError, SignatureError
 
 TEXT = """
 func.func @main(%x: tensor<4xf32>, %k: tensor<f32>) -> tensor<4xf32> {
@@ -249,8 +249,16 @@ def test_missing_custom_call_is_an_error_of_ours():
   %0 = stablehlo.custom_call @nobody_serves_this(%x) {api_version = 4 : i32} : (tensor<f32>) -> tensor<f32>
   return %0 : tensor<f32>
 }"""
-    with pytest.raises(CompileError, match="nobody_serves_this"):
+    with pytest.raises(PreflightError) as caught:
         km.hlo_call(text, 1.0)
+    assert (
+        str(caught.value)
+        == """`@main` cannot be compiled: no handler serves the custom call `nobody_serves_this` here
+  text:2:8
+    %0 = stablehlo.custom_call @nobody_serves_this(%x) {api_version = 4 : i32} : (tensor<f32>) -> tensor …
+         ^^^^^^^^^^^^^^^^^^^^^
+  `km.custom_calls.register("nobody_serves_this", handler=…)` serves it, `fallback=` says what stands in for it."""
+    )
 
 
 def test_lapack_programs_run_in_a_fresh_process():

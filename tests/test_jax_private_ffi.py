@@ -30,6 +30,15 @@ def test_targets_of_jaxlib_are_listed_with_their_addresses():
     assert set(found) <= set(xla_client.custom_call_targets("Host"))
 
 
+def test_targets_that_wait_for_a_client_are_lists_of_names():
+    for held in xla_client._custom_callback.values():
+        for name, _, version, _ in held:
+            assert isinstance(name, str)
+            assert version in (0, 1)
+    assert hasattr(xla_client, "_custom_callback_lock")
+    assert _jax_private_ffi.host_targets().keys() <= _jax_private_ffi.taken_targets()
+
+
 def test_targets_that_jax_keeps_are_a_set_of_names():
     assert "Sharding" in _export._CUSTOM_CALL_TARGETS_GUARANTEED_STABLE
     assert "Sharding" in _jax_private_ffi.stable_targets()

@@ -7,6 +7,8 @@ import jax
 
 from kernel_magics import _jax_private
 from kernel_magics.call.program import Program
+from kernel_magics.call.served_ops import Site, serve_calls
+from kernel_magics.call.serving import served_targets
 from kernel_magics.errors import PreflightError
 from kernel_magics.ir.checks_calls import DEEPEST, MOST_OPS, call_depth, expanded_ops
 from kernel_magics.ir.diagnostics import position
@@ -36,6 +38,8 @@ class Assembled:
     """Programs to how many ops they are when each call is replaced by what it calls."""
     doubts: dict[Program, tuple[str, ...]] = field(default_factory=dict["Program", tuple[str, ...]])
     """Programs to excerpts of their texts, and of those they use, that show what is unproven."""
+    site: Site = field(default_factory=Site)
+    """Where the module is compiled."""
 
 
 def assemble(program: Program, target: Target, there: Assembled) -> str:
@@ -58,18 +62,26 @@ def assemble(program: Program, target: Target, there: Assembled) -> str:
         return known
     meanings = {binding.name: binding.program for binding in program.bindings}
     index = _read(program, target)
-    found = assess(index, program.entry, bound=meanings, device_count=jax.device_count())
+    if needs_lapack(index):
+        _jax_private.initialize_lapack()
+    index, fallbacks = serve_calls(index, program.entry, program.source, target, there.site)
+    found = assess(
+        index,
+        program.entry,
+        bound={*meanings, *fallbacks},
+        device_count=jax.device_count(),
+        targets=served_targets(there.site.client) if _has_custom_calls(index) else None,
+    )
     if found.problems:
         raise refusal(program.entry, found.problems, program.source)
     doubts = [_excerpt(doubt, program.source) for doubt in found.doubts[:SHOWN]]
-    if needs_lapack(index):
-        _jax_private.initialize_lapack()
-    bound = {
+    there.fingerprints |= {name: f"fallback {name}" for name in fallbacks.values()}
+    bound = fallbacks | {
         name: assemble(meaning, target, there)
         for name, meaning in meanings.items()
         if name in index.by_name
     }
-    _measure(program, index, {name: meanings[name] for name in bound}, there)
+    _measure(program, index, {n: meanings[n] for n in bound if n in meanings}, there)
     for name, meaning in meanings.items():
         doubts += there.doubts[meaning] if name in bound else ()
     there.doubts[program] = tuple(dict.fromkeys(doubts))
@@ -101,6 +113,10 @@ def _linked(
             there.known[symbol.fingerprint] = symbol.new_name
             there.fingerprints[symbol.new_name] = symbol.fingerprint
     return report[program.entry].new_name
+
+
+def _has_custom_calls(index: SymbolIndex) -> bool:
+    return any(op.custom_calls for op in index.ops)
 
 
 def _measure(

@@ -55,7 +55,8 @@ def unknown_targets(scope: Scope) -> Iterator[Problem]:
                 "unknown-target",
                 f"no handler serves the custom call `{target}` here",
                 custom_call(op, target),
-                f"{hint}Register a handler for `{target}` before the program is compiled.",
+                f'{hint}`km.custom_calls.register("{target}", handler=…)` serves it, `fallback=` '
+                "says what stands in for it.",
             )
 
 

@@ -14,6 +14,7 @@ from jax.extend.mlir import ir
 from kernel_magics.ir.forms import CALCULATIONS, CARRIERS
 from kernel_magics.ir.problems import Doubt, Scope, custom_call
 from kernel_magics.ir.symbols import TopLevelOp
+from kernel_magics.ir.targets import is_registered
 
 MOST_ELEMENTS = 1 << 31
 """Elements of one value, as many as a 32-bit index counts."""
@@ -74,7 +75,7 @@ def unproven(scope: Scope, table: Proven) -> Iterator[Doubt]:
 
 
 def _others(op: TopLevelOp, table: Proven) -> Iterator[Doubt]:
-    """Functions of scalars, attributes of other dialects, custom calls."""
+    """Functions of scalars, attributes of other dialects, custom calls that are not registered."""
     if not op.is_function:
         yield Doubt("unproven-form", f"`{op.kind}`", op.location)
     for around, inside in op.bodies.items():
@@ -86,7 +87,7 @@ def _others(op: TopLevelOp, table: Proven) -> Iterator[Doubt]:
         if name not in table.annotations:
             yield Doubt("unproven-attribute", f"the attribute `{name}`", location)
     for target in op.custom_calls:
-        if target not in table.targets:
+        if target not in table.targets and not is_registered(target):
             yield Doubt("unproven-target", f"the custom call `{target}`", custom_call(op, target))
 
 

@@ -48,6 +48,11 @@ def resolve_targets_with(resolver: TargetResolver | None) -> TargetResolver:
     return before
 
 
+def is_registered(target: str) -> bool:
+    """Whether a target is registered here: its handlers have been tried, or were not to be."""
+    return _resolver.form(target) is not None
+
+
 def served_declarations(index: SymbolIndex, bound: Container[str] = ()) -> dict[str, TargetForm]:
     """Declarations that mean a registered target, for they mean nothing else.
 

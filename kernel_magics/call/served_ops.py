@@ -1,0 +1,289 @@
+"""The custom calls and composites of a program, as they are served where it is compiled.
+
+What a handler serves is written as a custom call of its target. What a fallback stands in for is
+written as a call of a function, which is lowered into the module that the program goes into.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+from jax.core import ShapedArray
+from jax.extend.mlir import ir
+from jax.interpreters import mlir
+
+from kernel_magics.call.serving import CallUse, Handled, StandIn, block_name, call_resolver
+from kernel_magics.errors import PreflightError
+from kernel_magics.ir.call_attributes import read_attributes, write_attributes
+from kernel_magics.ir.diagnostics import position
+from kernel_magics.ir.link import Target
+from kernel_magics.ir.problems import target_of
+from kernel_magics.ir.source import Source
+from kernel_magics.ir.symbols import CALLS, COMPOSITE, CUSTOM_CALL, SymbolIndex, scan
+from kernel_magics.ir.types import mlir_text, tensor_type
+
+_FALLBACK = "km.fallback"
+"""Begins the names of declarations that mean a fallback."""
+_TYPED = 4
+"""XLA's calling convention with named attributes."""
+
+
+@dataclass(slots=True)
+class Site:
+    """Where a module is compiled, and what was lowered into it in place of custom calls."""
+
+    client: Any = None
+    """Of the plugin; None where that is open."""
+    context: Any = None
+    """Of the lowering rule at work."""
+    fallbacks: dict[Any, str] = field(default_factory=dict[Any, str])
+    """What stands in, for which types, to names of functions in the module."""
+    open: list[Any] = field(default_factory=list[Any])
+    """Those that are being lowered: one that needs itself would never end."""
+
+
+def serve_calls(
+    index: SymbolIndex, entry: str, source: Source, target: Target, site: Site
+) -> tuple[SymbolIndex, dict[str, str]]:
+    """Writes custom calls and composites as they are served, in place.
+
+    Args:
+        index: The scan of a program.
+        entry: Only what it uses is looked at.
+        source: Where locations point.
+        target: The module that fallbacks are lowered into.
+        site: Where it is compiled.
+
+    Returns:
+        The scan of what was written, and declarations in it to functions of the target.
+
+    Raises:
+        SignatureError: A call does not fit its handler; points at it.
+        PreflightError: A fallback uses the target that it stands in for.
+    """
+    resolver = call_resolver()
+    found = list(_calls(index, entry)) if resolver is not None and site.context else []
+    bound: dict[str, str] = {}
+    has_changed = False
+    for operation in found:
+        assert resolver is not None
+        use = read_use(operation, source)
+        choice = resolver.choose(use, site.client) if use is not None else None
+        if use is None or choice is None:
+            continue
+        if isinstance(choice, Handled):
+            _write_custom_call(operation, choice)
+        else:
+            name = _lowered(use, choice, target, site)
+            declared = _declaration(index, name, operation, bound)
+            _replace(operation, CALLS, {"callee": declared})
+        has_changed = True
+    return (scan(index.module) if has_changed else index), bound
+
+
+def read_use(operation: ir.Operation, source: Source) -> CallUse | None:
+    """What a custom call or a composite says; None where its values are no arrays."""
+    arguments, results = _kinds(operation.operands), _kinds(operation.results)
+    if arguments is None or results is None:
+        return None
+    at = position(operation.location, source)
+    is_block = operation.name == COMPOSITE
+    name = block_name(_text(operation, "name")) if is_block else target_of(operation)
+    where = source.excerpt(*at) if at else ""
+    return CallUse(name, is_block, arguments, results, read_attributes(operation), where)
+
+
+def _calls(index: SymbolIndex, entry: str) -> Iterator[ir.Operation]:
+    wanted = (CUSTOM_CALL, COMPOSITE)
+    names = index.reachable([entry])
+    for op in index.ops:
+        if op.name in names and op.is_function and any(kind in op.op_kinds for kind in wanted):
+            yield from _inside(op.operation, wanted)
+
+
+def _inside(operation: ir.Operation, kinds: tuple[str, ...]) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        if inner.name in kinds:
+            found.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _kinds(values: Any) -> tuple[jax.ShapeDtypeStruct, ...] | None:
+    found: list[jax.ShapeDtypeStruct] = []
+    for value in values:
+        kind = tensor_type(value.type)
+        if kind.shape is None or kind.dtype is None or kind.is_dynamic:
+            return None
+        found.append(jax.ShapeDtypeStruct(kind.shape, kind.dtype))
+    return tuple(found)
+
+
+def _text(operation: ir.Operation, name: str) -> str:
+    attribute = operation.attributes[name]
+    return attribute.value if isinstance(attribute, ir.StringAttr) else ""
+
+
+def _write_custom_call(operation: ir.Operation, choice: Handled) -> None:
+    context = operation.context
+    number = ir.IntegerType.get_signless(32, context)
+    attributes: dict[str, ir.Attribute] = {
+        "call_target_name": ir.StringAttr.get(choice.target, context),
+        "api_version": ir.IntegerAttr.get(number, _TYPED),
+        "has_side_effect": ir.BoolAttr.get(choice.has_side_effect, context),
+        "backend_config": write_attributes(choice.attributes, context),
+    }
+    kept = ("operand_layouts", "result_layouts", "output_operand_aliases")
+    attributes |= {
+        name: operation.attributes[name] for name in kept if name in operation.attributes
+    }
+    # Without them XLA may hand over a transposed array.
+    attributes.setdefault("operand_layouts", _layouts(operation.operands, context))
+    attributes.setdefault("result_layouts", _layouts(operation.results, context))
+    _replace(operation, CUSTOM_CALL, attributes)
+
+
+def _layouts(values: Any, context: ir.Context) -> ir.Attribute:
+    layouts = [
+        f"dense<{list(reversed(range(value.type.rank)))}> : tensor<{value.type.rank}xindex>"
+        for value in values
+    ]
+    return ir.Attribute.parse(f"[{', '.join(layouts)}]", context)
+
+
+def _replace(operation: ir.Operation, kind: str, attributes: dict[str, ir.Attribute]) -> None:
+    made = ir.Operation.create(
+        kind,
+        results=[result.type for result in operation.results],
+        operands=list(operation.operands),
+        attributes=attributes,
+        loc=operation.location,
+        ip=ir.InsertionPoint(operation),
+    )
+    for old, new in zip(operation.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    operation.erase()
+
+
+def _declaration(
+    index: SymbolIndex, name: str, operation: ir.Operation, bound: dict[str, str]
+) -> ir.Attribute:
+    """A reference to a declaration of the program that means a function of the target."""
+    known = next((declared for declared, meaning in bound.items() if meaning == name), None)
+    context = operation.context
+    if known is None:
+        known = f"{_FALLBACK}.{len(bound)}"
+        while known in index.by_name:
+            known += "_"
+        kind = ir.FunctionType.get(
+            [value.type for value in operation.operands],
+            [value.type for value in operation.results],
+            context,
+        )
+        ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get(known, context),
+                "function_type": ir.TypeAttr.get(kind, context),
+                "sym_visibility": ir.StringAttr.get("private", context),
+            },
+            regions=1,
+            loc=operation.location,
+            ip=ir.InsertionPoint(index.module.body),
+        )
+        bound[known] = name
+    return ir.FlatSymbolRefAttr.get(known, context)
+
+
+def _lowered(use: CallUse, choice: StandIn, target: Target, site: Site) -> str:
+    """Lowers what stands in for a call into the target, once for each of its types.
+
+    Returns:
+        The name of the function there.
+    """
+    shapes = tuple((k.shape, str(k.dtype)) for k in use.arguments)
+    key = (id(choice.function), shapes, str(sorted(choice.attributes.items())))
+    if key in site.open:
+        raise PreflightError(
+            f"The fallback of `{use.name}` calls `{use.name}` itself",
+            where=[use.where] if use.where else (),
+            advice=f"Register a handler of `{use.name}` for this plugin, or another fallback.",
+        )
+    if key not in site.fallbacks:
+        site.open.append(key)
+        try:
+            site.fallbacks[key] = _function(use, choice, target, site)
+        finally:
+            site.open.remove(key)
+    return site.fallbacks[key]
+
+
+def _function(use: CallUse, choice: StandIn, target: Target, site: Site) -> str:
+    function: Callable[..., Any] = choice.function
+    attributes = dict(choice.attributes)
+
+    def flat(*args: Any) -> list[Any]:
+        given: Any = function(*args, **attributes)
+        arrays = list(given) if isinstance(given, list | tuple) else [given]
+        return check_stand_in(use, arrays)
+
+    avals = [ShapedArray(k.shape, k.dtype) for k in use.arguments]
+    outs = [ShapedArray(k.shape, k.dtype) for k in use.results]
+    context = site.context.replace(avals_in=avals, avals_out=outs, primitive=None)
+    owner = target.module.context
+    with ir.Location.unknown(owner), ir.InsertionPoint(target.module.body):
+        kinds: list[list[ir.Type]] = [
+            [_type(kind, owner) for kind in group] for group in (use.arguments, use.results)
+        ]
+        made = ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get(f"{_FALLBACK}.{use.name}", owner),
+                "function_type": ir.TypeAttr.get(
+                    ir.FunctionType.get(kinds[0], kinds[1], owner), owner
+                ),
+                "sym_visibility": ir.StringAttr.get("private", owner),
+            },
+            regions=1,
+        )
+        target.symbols.insert(made)
+        locations = [ir.Location.unknown(owner)] * len(avals)
+        block = made.regions[0].blocks.append(*kinds[0], arg_locs=locations)
+        with ir.InsertionPoint(block):
+            lower: Any = mlir.lower_fun(flat, multiple_results=True)
+            results: Any = mlir.flatten_ir_values(lower(context, *block.arguments))
+            ir.Operation.create("func.return", operands=list(results))
+    attribute = made.attributes["sym_name"]
+    assert isinstance(attribute, ir.StringAttr)
+    return attribute.value
+
+
+def _type(kind: jax.ShapeDtypeStruct, context: ir.Context) -> ir.Type:
+    return ir.Type.parse(mlir_text(ShapedArray(kind.shape, kind.dtype)), context)
+
+
+def check_stand_in(use: CallUse, given: list[Any]) -> list[Any]:
+    """Holds what a fallback gave against what the call gives.
+
+    Raises:
+        PreflightError: It is something else.
+    """
+    found = [(tuple(a.shape), str(a.dtype)) for a in map(jax.typeof, given)]
+    wanted = [(tuple(k.shape), str(k.dtype)) for k in use.results]
+    if found != wanted:
+        raise PreflightError(
+            f"The fallback of `{use.name}` gives other results than the call",
+            where=[use.where] if use.where else (),
+            details=[f"call: {_listed(wanted)}", f"fallback: {_listed(found)}"],
+            advice="A fallback gives what the handler gives, for the same arguments.",
+        )
+    return given
+
+
+def _listed(kinds: list[tuple[tuple[int, ...], str]]) -> str:
+    return ", ".join(f"{dtype}{list(shape)}" for shape, dtype in kinds) or "nothing"

@@ -1,0 +1,174 @@
+"""What is registered, and what follows from it: slots switched, clients reached, calls decided."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax
+
+from kernel_magics import _jax_private_ffi
+from kernel_magics.call.serving import CallUse, Choice, Handled, StandIn, resolve_calls_with
+from kernel_magics.custom_call.choosing import Decision, Said, Targets
+from kernel_magics.custom_call.clients import IN_PROCESS, Clients, Reached
+from kernel_magics.custom_call.guard import guard_jax_callbacks
+from kernel_magics.custom_call.handler import Handler
+from kernel_magics.custom_call.mirror import mirror
+from kernel_magics.custom_call.registration import Registration, Served
+from kernel_magics.custom_call.slots import slots
+from kernel_magics.errors import SignatureError
+from kernel_magics.ir.targets import TargetForm, resolve_targets_with
+
+
+class Serving:
+    """The state of a registry, and what the layers below ask of it.
+
+    What is registered is one value, replaced as a whole: reads take no lock.
+    """
+
+    def __init__(self, *, native: bool | None = None) -> None:
+        """Knows nothing yet, and starts nothing.
+
+        Args:
+            native: Whether trampolines are machine code; None for where that is at hand.
+        """
+        self._native = native
+        self._said = Said()
+        self._mirrored: dict[str, frozenset[str]] = {}
+        self._lock = threading.RLock()
+        self.now = Targets()
+        """What is registered."""
+        self.clients = Clients(self._reached)
+        """Those that are given handlers."""
+
+    def update(self, target: str, change: Callable[[Registration], Registration]) -> Registration:
+        """Makes another registration of a target hold: handlers first, so that none is missing.
+
+        Args:
+            target: The custom call's name.
+            change: Takes what is registered, an empty registration where nothing is.
+
+        Returns:
+            The one that holds: the one before where it says the same.
+        """
+        with self._lock:
+            before = self.now.registrations.get(target)
+            new = change(before or Registration(target))
+            if before is not None and before == new:
+                return before
+            for reached in (None, *self.clients.all()):
+                self._install(new, reached)
+            self.change(replace(self.now, registrations={**self.now.registrations, target: new}))
+            resolve_targets_with(self)
+            resolve_calls_with(self)
+        return new
+
+    def drop(self, target: str) -> bool:
+        """Takes a target's handlers away; whether it was registered."""
+        with self._lock:
+            if target not in self.now.registrations:
+                return False
+            left = {k: v for k, v in self.now.registrations.items() if k != target}
+            slots.clear(target)
+            self.change(replace(self.now, registrations=left))
+        return True
+
+    def serve(self, serves: dict[str, str]) -> None:
+        """Says which targets serve which names, beside those that are said."""
+        with self._lock:
+            self.change(replace(self.now, serves={**self.now.serves, **serves}))
+
+    def clear(self) -> None:
+        """Takes all handlers away."""
+        with self._lock:
+            for target in self.now.registrations:
+                slots.clear(target)
+            self.change(Targets())
+
+    def form(self, target: str) -> TargetForm | None:
+        """How a declaration that means a registered target is written as a custom call."""
+        known = self.now.of(target)
+        return None if known is None else TargetForm(has_side_effect=known.has_side_effect)
+
+    def decide(self, use: CallUse, client: Any) -> Decision:
+        """Who serves a call; remembered, so that a later registration can tell what is stale."""
+        reached = None if client is None else self.clients.of(client)
+        decision = self.now.decide(use, reached)
+        self._said.note(use, reached, decision)
+        return decision
+
+    def choose(self, use: CallUse, client: Any) -> Choice:
+        """Who serves a call that a program has; checked against the contract."""
+        known = self.now.of(use.name)
+        if known is None:
+            return None
+        attributes = use.attributes
+        if known.contract is not None:
+            try:
+                checked = known.contract.check(known.target, use.arguments, attributes)
+                known.contract.check_results(known.target, use.results, use.arguments, checked)
+            except SignatureError as error:
+                error.where = (*error.where, *([use.where] if use.where else ()))
+                raise
+            attributes = checked.attributes
+        decision = self.decide(replace(use, attributes=attributes), client)
+        if decision.kind == "handler":
+            return Handled(known.target, attributes, known.has_side_effect)
+        if decision.kind == "fallback" and known.fallback is not None:
+            return StandIn(known.fallback, attributes)
+        return None
+
+    def targets(self, client: Any) -> frozenset[str]:
+        """Targets that have a handler on a plugin."""
+        reached = self.clients.of(client)
+        is_in_process = reached.scope == IN_PROCESS
+        served = {
+            name
+            for name, known in self.now.registrations.items()
+            if known.handler_for(reached.name, reached.platform, is_in_process=is_in_process)
+        }
+        if is_in_process:
+            others = _jax_private_ffi.host_targets().keys() - slots.targets(IN_PROCESS)
+        else:
+            others = self._mirrored.get(reached.scope, frozenset())
+        return frozenset(served | others)
+
+    def name_of(self, client: Any) -> str:
+        """The name of a client's plugin."""
+        return self.clients.of(client).name
+
+    def install(self, target: str, handler: Handler) -> None:
+        """Serves a target of our own everywhere; the first handler stays."""
+        if target not in self.now.registrations:
+            served = (Served(handler),)
+            ours = Registration(target, served, has_side_effect=True, is_tried=True)
+            self.update(target, lambda before: before if before.served else ours)
+
+    def _install(self, known: Registration, reached: Reached | None) -> None:
+        if reached is None:
+            code = known.handler_in_process()
+        elif reached.scope == IN_PROCESS or not reached.takes_handlers:
+            return
+        else:
+            code = known.handler_for(reached.name, reached.platform, is_in_process=False)
+        slots.switch(known.target, reached, code, native=self._native)
+
+    def _reached(self, reached: Reached) -> None:
+        """A client has become known: it gets what others have."""
+        with self._lock:
+            guard_jax_callbacks()
+            resolve_calls_with(self)
+            if reached.scope == IN_PROCESS or not reached.takes_handlers:
+                return
+            if reached.scope not in self._mirrored:
+                made = mirror(reached, slots.targets(IN_PROCESS))
+                self._mirrored[reached.scope] = frozenset(made)
+            for known in self.now.registrations.values():
+                self._install(known, reached)
+
+    def change(self, targets: Targets) -> None:
+        """Makes other targets hold; what JAX compiled goes where it would be another program."""
+        self.now = targets
+        if self._said.is_outdated(targets):
+            self._said.forget()
+            jax.clear_caches()
