@@ -30,16 +30,14 @@ def plugins(kernel_plugins):
 def compiles() -> Iterator[list[str]]:
     """Notes each compile of XLA in the block."""
     counted: list[str] = []
-    is_on = [True]
 
     def note(event: str, *_: object, **__: object) -> None:
-        if is_on[0] and "backend_compile" in event:
+        if "backend_compile" in event:
             counted.append(event)
 
     jax.monitoring.register_event_duration_secs_listener(note)
     yield counted
-    # JAX has no public way to take one out in all its versions.
-    is_on[0] = False
+    jax.monitoring.unregister_event_duration_listener(note)
 
 
 def test_compiles_are_noticed():
