@@ -72,10 +72,10 @@ def _one(i: int, found: np.ndarray, wanted: np.ndarray) -> Difference:
     finite = np.isfinite(wide_a) & np.isfinite(wide_b)
     same = finite | (np.isnan(wide_a) & np.isnan(wide_b)) | (wide_a == wide_b)
     distance = np.zeros(a.shape)
-    np.subtract(wide_a, wide_b, out=distance, where=finite)
-    distance = np.abs(distance)
     relative = np.zeros(a.shape)
     with np.errstate(over="ignore"):
+        np.subtract(wide_a, wide_b, out=distance, where=finite)
+        distance = np.abs(distance)
         np.divide(distance, np.abs(wide_b), out=relative, where=finite & (wide_b != 0))
     ulps = _ulps(a, b, finite)
     largest, unlike = float(distance.max()), int((~same).sum())
