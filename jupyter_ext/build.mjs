@@ -86,6 +86,12 @@ async function build() {
   }
   await esbuild.build({
     ...shared,
+    entryPoints: [join(here, "src/standalone/index.ts")],
+    format: "iife",
+    outfile: join(root, "kernel_magics/static/standalone.js"),
+  });
+  await esbuild.build({
+    ...shared,
     entryPoints: [join(here, "src/labextension/index.ts")],
     external: ["@jupyterlab/*", "@lumino/*", "@codemirror/*", "@lezer/*"],
     outfile: join(here, "lib/labextension.js"),

@@ -10,7 +10,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SOURCES = [
     ROOT / "kernel_magics/widgets" / name
-    for name in ("protocol.py", "protocol_ops.py", "protocol_commands.py", "protocol_panel.py")
+    for name in (
+        "protocol.py",
+        "protocol_diff.py",
+        "protocol_ops.py",
+        "protocol_commands.py",
+        "protocol_panel.py",
+    )
 ]
 TARGET = ROOT / "jupyter_ext/src/protocol.ts"
 

@@ -22,6 +22,7 @@ from kernel_magics.ir.link_report import LinkReport
 from kernel_magics.ir.source import Code, Source, read_source
 from kernel_magics.ir.unit import ParsedUnit, read_unit
 from kernel_magics.linked_units import LinkedUnits
+from kernel_magics.session_changes import SessionChanges
 from kernel_magics.session_file import archived, restored
 from kernel_magics.session_module import SessionModule
 from kernel_magics.session_units import SessionUnit
@@ -39,6 +40,7 @@ class Session:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
         self._made: LinkedUnits | None = None
+        self._changes = SessionChanges()
 
     @without_collections()
     def define(self, code: Code, *, name: str | None = None) -> LinkReport:
@@ -111,7 +113,8 @@ class Session:
     @property
     def units(self) -> Mapping[str, SessionUnit]:
         """The units by name, in the order in which they first came in."""
-        return MappingProxyType(self._linked.units)
+        # To be asked makes no module: views ask whenever something changed.
+        return MappingProxyType(self._made.units if self._made else {})
 
     @property
     def functions(self) -> Mapping[str, HloFunction]:
@@ -165,13 +168,17 @@ class Session:
                 advice="Drop those first, or `drop(name, force=True)`: they keep what they use.",
             )
         self._linked.remove(name)
+        self._changes.forget(name)
+        self._changes.announce()
 
     def reset(self) -> None:
         """Forgets everything; functions that a user still holds keep working."""
         for name in list(self.units):
             self._linked.remove(name)
+            self._changes.forget(name)
         self._names.clear()
         self._made = None
+        self._changes.announce()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the module, its names and where they came from as one file.
@@ -201,6 +208,7 @@ class Session:
         alive = [unit for unit, is_retired in units if not is_retired]
         retired = [unit for unit, is_retired in units if is_retired]
         self._made = LinkedUnits(SessionModule(module), alive, retired)
+        self._changes.announce()
 
     def unchanged(self, source: Source, name: str) -> SessionUnit | None:
         """The unit `name` if this text made it and would make the same again, without parsing.
@@ -224,7 +232,12 @@ class Session:
         self, unit: ParsedUnit, name: str, *, entry: str | None = None, is_offer: bool = False
     ) -> SessionUnit:
         """Links what `read` gave under a unit's name; see `LinkedUnits.add`."""
-        return self._linked.add(unit, name, entry=entry, is_offer=is_offer)
+        before = self.units.get(name)
+        made = self._linked.add(unit, name, entry=entry, is_offer=is_offer)
+        if before is not None and before.text != made.text:
+            self._changes.keep(name, before.text)
+        self._changes.announce()
+        return made
 
     def meanings(self, unit: ParsedUnit, name: str) -> dict[str, Meaning]:
         """What the declarations of a program would mean, were it linked as the unit `name`.
@@ -243,8 +256,20 @@ class Session:
         """Undoes a definition: what the name stood for before holds again, if anything did."""
         if unit is None:
             self.drop(name)
-        else:
-            self.add(self.read(unit.source), name, entry=unit.entry)
+            return
+        refused = self.units.get(name)
+        self._linked.add(self.read(unit.source), name, entry=unit.entry)
+        if refused is not None and refused.text != unit.text:
+            self._changes.undo(name)
+        self._changes.announce()
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """Has a bound method called after each change of the units, while its object lives."""
+        self._changes.subscribe(listener)
+
+    def earlier_texts(self, name: str) -> tuple[str, ...]:
+        """What a unit said before it was replaced, the oldest first; at most 20 texts."""
+        return self._changes.earlier(name)
 
     def next_name(self, cell: str = "") -> str:
         """A name for a unit that has none; the same again for the same cell.

@@ -36,7 +36,7 @@ def test_value_of_the_cell_is_its_display_shown_once(shell):
     (shown,) = captured.outputs
     assert shown.data["image/svg+xml"].startswith("<svg")
     assert "@main" in shown.data["text/plain"]
-    bundle = view._repr_mimebundle_()
+    bundle, _ = view._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "image/svg+xml"}
     assert "compiled for cpu in" in bundle["text/plain"]
     assert "compiled for cpu in" in bundle["image/svg+xml"]

@@ -177,13 +177,16 @@ def test_each_display_has_text_picture_and_the_saved_view(two_units):
     bundle, _ = km.inspect(two_units)._repr_mimebundle_()
     assert set(bundle) == {
         "application/vnd.jupyter.widget-view+json",
+        "image/png",
         "image/svg+xml",
         "text/plain",
         SAVED_VIEW_TYPE,
     }
     saved = bundle[SAVED_VIEW_TYPE]["saved"]
     assert len(saved["symbols"]) == 4
-    assert saved["lines"] == two_units.module_text().rstrip("\n").split("\n")
+    merged, first, second = (text["lines"] for text in saved["texts"])
+    assert merged == two_units.module_text().rstrip("\n").split("\n")
+    assert (first, second) == (FIRST.split("\n"), SECOND.split("\n"))
 
 
 def test_a_note_stands_in_every_form(two_units):

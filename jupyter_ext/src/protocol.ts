@@ -94,12 +94,21 @@ export interface SymbolRow {
   node: string;
 }
 
-/** Symbols and merged text, kept in the notebook as far as there is room. */
+/** A text, whole. */
+export interface SavedText {
+  facts: TextView;
+  lines: string[];
+}
+
+/** Symbols and texts, kept in the notebook as far as there is room. */
 export interface SavedTexts {
   note: string;
+  /** What is shown first; empty for the functions. */
+  first_tab: string;
   symbols?: SymbolRow[];
-  merged?: TextView;
-  lines?: string[];
+  texts: SavedText[];
+  /** Only on a page of its own. */
+  diffs?: SavedDiff[];
 }
 
 /** Where one function stands in a text: first and last line, from 1. */
@@ -123,6 +132,90 @@ export interface FunctionText {
   first: number;
   lines: string[];
   left_out: number;
+}
+
+export type RunKind = "same" | "changed";
+
+/** One text of a unit. */
+export interface Version {
+  /** `written`, `printed`, `merged`, or the number of an earlier version from 1. */
+  key: string;
+  label: string;
+}
+
+/** All texts of a unit that can be compared. */
+export interface UnitVersions {
+  /** Place in `units`. */
+  unit: number;
+  /** The oldest first, the merged one last. */
+  versions: Version[];
+}
+
+/** What can be compared. */
+export interface VersionsAnswer {
+  units: UnitVersions[];
+}
+
+/** Lines that follow each other: the same on both sides, or not. */
+export interface DiffRun {
+  kind: RunKind;
+  /** First line on the left, from 0; `left_count` may be none. */
+  left: number;
+  left_count: number;
+  right: number;
+  right_count: number;
+}
+
+/** Two texts as runs of lines; those of neither side are left out. */
+export interface DiffAnswer {
+  runs: DiffRun[];
+  left_count: number;
+  right_count: number;
+  changes: number;
+}
+
+/** Lines of one text, and the numbers that they have where it stands. */
+export interface VersionLines {
+  /** From 0. */
+  first: number;
+  lines: string[];
+  numbers: number[];
+}
+
+/** A comparison on a page of its own, with all its lines. */
+export interface SavedDiff {
+  unit: number;
+  left: Version;
+  right: Version;
+  diff: DiffAnswer;
+  left_lines: VersionLines;
+  right_lines: VersionLines;
+}
+
+/** Say what can be compared. */
+export interface VersionsCommand {
+  kind: "versions";
+  id: string;
+}
+
+/** Compare two texts of a unit. */
+export interface DiffCommand {
+  kind: "diff";
+  id: string;
+  unit: number;
+  left: string;
+  right: string;
+}
+
+/** Give lines of one text of a unit. */
+export interface VersionLinesCommand {
+  kind: "version_lines";
+  id: string;
+  unit: number;
+  version: string;
+  /** From 0. */
+  first: number;
+  count: number;
 }
 
 export type ItemKind = "op" | "argument" | "captured" | "return" | "group";
@@ -297,6 +390,8 @@ export interface OpAtAnswer {
   op: string;
 }
 
+export type ExportForm = "svg" | "png" | "dot" | "html";
+
 /** A function's texts, the merged one first, and its signature. */
 export interface FunctionAnswer {
   texts: FunctionText[];
@@ -350,6 +445,13 @@ export interface HitsAnswer {
 /** The trait `view` holds what was asked for. */
 export interface DrawnAnswer {
   digest: string;
+}
+
+/** A file. */
+export interface ExportAnswer {
+  name: string;
+  mime_type: string;
+  base64: string;
 }
 
 /** Give the texts of one function. */
@@ -436,7 +538,14 @@ export interface RedrawCommand {
   id: string;
 }
 
-export type Command = FunctionCommand | SymbolsCommand | TextCommand | LinesCommand | FindCommand | OpsCommand | OpCommand | OpAtCommand | OpenCommand | CloseCommand | RedrawCommand;
+/** Give the view as a file. */
+export interface ExportCommand {
+  kind: "export";
+  id: string;
+  form: ExportForm;
+}
+
+export type Command = FunctionCommand | SymbolsCommand | TextCommand | LinesCommand | FindCommand | OpsCommand | OpCommand | OpAtCommand | OpenCommand | CloseCommand | RedrawCommand | ExportCommand | VersionsCommand | DiffCommand | VersionLinesCommand;
 
 /** Which command is answered by what. */
 export interface Answers {
@@ -451,9 +560,13 @@ export interface Answers {
   open: DrawnAnswer;
   close: DrawnAnswer;
   redraw: DrawnAnswer;
+  export: ExportAnswer;
+  versions: VersionsAnswer;
+  diff: DiffAnswer;
+  version_lines: VersionLines;
 }
 
-export type Answer = FunctionAnswer | SymbolsAnswer | TextView | LinesAnswer | HitsAnswer | OpsDrawing | OpAnswer | OpAtAnswer | DrawnAnswer;
+export type Answer = FunctionAnswer | SymbolsAnswer | TextView | LinesAnswer | HitsAnswer | OpsDrawing | OpAnswer | OpAtAnswer | DrawnAnswer | ExportAnswer | VersionsAnswer | DiffAnswer | VersionLines;
 
 /** A command was done. */
 export interface AnsweredReply {

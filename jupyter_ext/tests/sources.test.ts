@@ -94,8 +94,13 @@ test("a saved view answers as far as it was kept", async () => {
     ...saved,
     saved: {
       note: "compiled in 0.2 s",
-      merged: { text: -1, line_count: 4, ranges: [{ node: "f", first: 2, last: 3 }] },
-      lines: ["module {", "  func.func @f()", "  }", "}"],
+      first_tab: "text",
+      texts: [
+        {
+          facts: { text: -1, line_count: 4, ranges: [{ node: "f", first: 2, last: 3 }] },
+          lines: ["module {", "  func.func @f()", "  }", "}"],
+        },
+      ],
     },
   });
   const answer = await source.ask("function", { node: "f" });
@@ -104,6 +109,7 @@ test("a saved view answers as far as it was kept", async () => {
   const lines = await source.ask("lines", { text: -1, first: 4, count: 10 });
   assert.deepEqual(lines, { first: 4, lines: ["}"] });
   assert.equal((await source.ask("find", find("@MAIN"))).total, 1);
+  assert.equal(source.firstTab(), "text");
   await assert.rejects(source.ask("symbols", {}), /not saved/);
   await assert.rejects(source.ask("text", { text: 0 }), /not saved/);
   await assert.rejects(source.ask("open", { group: "more" }), /not saved/);

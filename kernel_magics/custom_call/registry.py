@@ -176,9 +176,7 @@ class CustomCallRegistry:
         """
         return contract_of(text, results_of=results_of, **attributes)
 
-    def build(
-        self, source: str | Path, *, language: Language = "c++", name: str = ""
-    ) -> Library:
+    def build(self, source: str | Path, *, language: Language = "c++", name: str = "") -> Library:
         """Compiles the source of handlers, or takes what was made of it before.
 
         Args:

@@ -1,6 +1,7 @@
 """Draws a function graph as a static picture: no script, no style sheet, a ground of its own."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kernel_magics.characters import visible
@@ -8,7 +9,7 @@ from kernel_magics.graph.fold import DEFAULT_LIMIT, Folded, fold
 from kernel_magics.graph.layout import Engine, Layout, lay_out
 from kernel_magics.graph.measure import cut_middle, sans_width
 from kernel_magics.graph.model import CallGraph
-from kernel_magics.graph.svg_card import CARD_STYLE, CardMaker, draw_card
+from kernel_magics.graph.svg_card import CARD_STYLE, Card, CardMaker, draw_card
 from kernel_magics.graph.svg_edges import draw_edges
 from kernel_magics.graph.svg_frame import Phrase, document, status_lines, wrapped
 from kernel_magics.graph.svg_marks import (
@@ -34,12 +35,21 @@ _MOST_UNITS = 24
 _STACK_ROOM = 8.0
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A graph that was folded and laid out by somebody else: Graphviz need not run again."""
+
+    folded: Folded
+    layout: Layout
+
+
 def to_svg(
     graph: CallGraph,
     *,
     note: str = "",
     limit: int = DEFAULT_LIMIT,
     engine: Engine | None = None,
+    placed: Placed | None = None,
 ) -> str:
     """Returns `graph` as an SVG document.
 
@@ -51,18 +61,18 @@ def to_svg(
         note: What else the status lines shall say, such as what a compile took.
         limit: How many nodes are drawn at most; the rest is folded into groups, which say so.
         engine: The layout engine; without it the best of this machine.
+        placed: What was laid out of `graph` before; then `limit` and `engine` count for nothing.
     """
     if not graph.nodes:
         return _empty(graph, note)
-    folded = fold(graph, limit)
+    folded = placed.folded if placed else fold(graph, limit)
     calls: Counter[str] = Counter()
     for edge in graph.edges:
         calls[edge.callee] += edge.count
     groups = {group.node_id: group for group in folded.groups}
     maker = CardMaker(graph.unit_letters, groups, calls.__getitem__)
     cards = {node.id: maker.card(node) for node in reversed(folded.graph.nodes)}
-    widths = {name: card.wanted_width for name, card in cards.items()}
-    layout = lay_out(folded.graph, widths, engine)
+    layout = placed.layout if placed else _lay_out(folded, cards, engine)
     drawn = (draw_card(cards[placed.node.id], placed.box) for placed in layout.nodes)
     nodes = f"<g {CARD_STYLE}>{''.join(drawn)}</g>"
     edges, counts_left_out = draw_edges(layout)
@@ -70,6 +80,10 @@ def to_svg(
     if counts_left_out:
         left_out.append(f"no room for {plural(counts_left_out, 'count')}")
     return _frame(graph, folded, layout, edges + nodes, _Status(left_out, note))
+
+
+def _lay_out(folded: Folded, cards: Mapping[str, Card], engine: Engine | None) -> Layout:
+    return lay_out(folded.graph, {name: c.wanted_width for name, c in cards.items()}, engine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from IPython.core.magic import no_var_expand
 from kernel_magics.custom_call.registry import custom_calls
 from kernel_magics.magics.cell import HloCell
 from kernel_magics.magics.custom_call import CustomCallCell
+from kernel_magics.magics.display import Displays
 from kernel_magics.magics.editor.hooks import add_editor, remove_editor
 from kernel_magics.magics.following import follow, unfollow
 from kernel_magics.magics.line import HloLine
 from kernel_magics.magics.plugins import begin
+from kernel_magics.magics.reopened import ReopenedViews
 from kernel_magics.magics.settings import KernelMagics
 from kernel_magics.sandbox.kernel import end
 from kernel_magics.sandbox.policy import Policy, set_policy
@@ -23,8 +25,11 @@ _EVENT = "pre_run_cell"
 def load_magics(shell: InteractiveShell, session: Session) -> None:
     """Registers the magics; loading twice leaves one of each."""
     unload_magics(shell)
-    cell, line = HloCell(shell, session), HloLine(shell, session)
+    displays = Displays(shell)
+    reopened = ReopenedViews(shell, session)
+    cell, line = HloCell(shell, session, displays, reopened), HloLine(shell, session, displays)
     custom_call = CustomCallCell(shell, custom_calls)
+    reopened.listen()
     configurables: Any = shell.configurables
     settings = KernelMagics(parent=shell)
     configurables.append(settings)
@@ -55,5 +60,7 @@ def unload_magics(shell: InteractiveShell) -> None:
     if isinstance(custom_call, CustomCallCell):
         shell.events.unregister(_EVENT, custom_call.remember)
     if isinstance(cell, HloCell):
+        cell.displays.end()
+        cell.reopened.end()
         shell.events.unregister(_EVENT, cell.remember)
         shell.input_transformers_cleanup.remove(cell.keep_empty_body)

@@ -4,6 +4,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import jax
@@ -25,9 +26,10 @@ from kernel_magics.ir.unit import ParsedUnit
 from kernel_magics.magics.arguments import HelpShown, cell_parser
 from kernel_magics.magics.binding import Binding, bind
 from kernel_magics.magics.compiling import compile_entry
-from kernel_magics.magics.display import CellView, GraphView, TextView
+from kernel_magics.magics.display import CellView, Displays, GraphView
 from kernel_magics.magics.place import body_source
 from kernel_magics.magics.plugins import device_for, place
+from kernel_magics.magics.reopened import ReopenedViews
 from kernel_magics.magics.runs import limit_runs
 from kernel_magics.sandbox.kernel import kernel_sandbox
 from kernel_magics.sandbox.policy import Policy, policy, using
@@ -44,9 +46,17 @@ class HloCell:
 
     __name__ = "hlo"
 
-    def __init__(self, shell: InteractiveShell, session: Session) -> None:
+    def __init__(
+        self,
+        shell: InteractiveShell,
+        session: Session,
+        displays: Displays,
+        reopened: ReopenedViews,
+    ) -> None:
         self._shell = shell
         self._session = session
+        self.displays = displays
+        self.reopened = reopened
         self._raw_cell = ""
         self._cell_id = ""
 
@@ -54,6 +64,7 @@ class HloCell:
         """Notes the cell that is about to run: its text before IPython took the magic off."""
         self._raw_cell = info.raw_cell or ""
         self._cell_id = info.cell_id or ""
+        self.displays.begin(self._cell_id)
 
     def keep_empty_body(self, lines: list[str]) -> list[str]:
         """An input transformer: IPython refuses an empty body itself, without an example."""
@@ -77,6 +88,9 @@ class HloCell:
 
     def _run(self, source: Source, options: argparse.Namespace) -> CellView:
         name = options.name or self._session.next_name(self._cell_id)
+        if not self._cell_id:
+            # A front end that names no cells: the unit stands for the one that defines it.
+            self.displays.begin(f"unit {name}")
         before = self._session.units.get(name)
         unit = self._session.unchanged(source, name)
         if unit is None or options.func not in (None, unit.entry):
@@ -92,17 +106,21 @@ class HloCell:
         if function is not None:
             notes.append(limit_runs(function, options.timeout))
         view = CellView(
-            self._shell, self._content(unit, options, "\n".join(filter(None, notes))), unit.report
+            self.displays,
+            self._content(unit, options, "\n".join(filter(None, notes))),
+            unit.report,
         )
         view.show()
         if function is not None and not options.no_compile:
             try:
-                view.complete(compile_entry(function))
+                view.complete(compile_entry(function, view.draw_ahead))
             except CompileInterrupted:
                 raise
             except KernelMagicsError:
                 self._put_back(name, before, binding)
                 raise
+        else:
+            view.complete("")
         return view
 
     def _bind(self, unit: SessionUnit) -> Binding:
@@ -168,13 +186,14 @@ class HloCell:
 
     def _content(
         self, unit: SessionUnit, options: argparse.Namespace, note: str
-    ) -> GraphView | TextView | None:
+    ) -> GraphView | None:
+        show = partial(GraphView, self.displays, self._session, note)
         if options.show == "graph":
-            return GraphView(self._session.graph(), note)
+            return show()
         if options.show == "text":
-            return TextView(self._session.module_text(elide=ELIDED), note)
+            return show("text", self._session.module_text(elide=ELIDED))
         if options.show == "symbols":
-            return TextView(str(unit.report), note)
+            return show("symbols", str(unit.report))
         return None
 
 

@@ -13,7 +13,7 @@ from kernel_magics.ir.source import read_source
 from kernel_magics.magics.arguments import HelpShown, line_parser
 from kernel_magics.magics.binding import bind
 from kernel_magics.magics.cell import ELIDED, summary
-from kernel_magics.magics.display import GraphView, TextView
+from kernel_magics.magics.display import Displays, GraphView, TextView
 from kernel_magics.magics.doctor import diagnose
 from kernel_magics.magics.plugins import show_plugins, use_plugin
 from kernel_magics.plugin.info import PluginTable
@@ -30,9 +30,10 @@ class HloLine:
 
     __name__ = "hlo"
 
-    def __init__(self, shell: InteractiveShell, session: Session) -> None:
+    def __init__(self, shell: InteractiveShell, session: Session, displays: Displays) -> None:
         self._shell = shell
         self._session = session
+        self._displays = displays
         self._commands: dict[str, Callable[[argparse.Namespace], View]] = {
             "module": self._module,
             "functions": self._functions,
@@ -65,7 +66,7 @@ class HloLine:
         return TextView(_function_table(self._session))
 
     def _graph(self, _: Any) -> View:
-        return GraphView(self._session.graph())
+        return GraphView(self._displays, self._session)
 
     def _doctor(self, options: argparse.Namespace) -> View:
         return TextView(diagnose(self._session.units, options.name))
@@ -79,7 +80,7 @@ class HloLine:
         read = self._session.read(read_source(Path(options.file)))
         unit = self._session.add(read, options.name or self._session.next_name())
         notes = [bind(self._shell, unit).note, summary(unit.report)]
-        return GraphView(self._session.graph(), "\n".join(filter(None, notes)))
+        return GraphView(self._displays, self._session, "\n".join(filter(None, notes)))
 
     def _save(self, options: argparse.Namespace) -> View:
         self._session.save(options.file)
@@ -90,12 +91,12 @@ class HloLine:
         self._session.restore(options.file)
         units = sorted(self._session.units.values(), key=lambda unit: unit.serial)
         notes = [bind(self._shell, unit).note for unit in units]
-        return GraphView(self._session.graph(), "\n".join(filter(None, notes)))
+        return GraphView(self._displays, self._session, "\n".join(filter(None, notes)))
 
     def _drop(self, options: argparse.Namespace) -> View:
         for name in options.name:
             self._session.drop(name, force=options.force)
-        return GraphView(self._session.graph())
+        return GraphView(self._displays, self._session)
 
     def _reset(self, _: Any) -> View:
         units = _counted(len(self._session.units))

@@ -39,7 +39,7 @@ class Answers:
         Raises:
             LookupError: There is no such text.
         """
-        lines = self._lines_of(text)
+        lines = self.lines_of(text)
         return {"text": text, "line_count": len(lines), "ranges": self._ranges_of(text)}
 
     def lines(self, text: int, first: int, count: int) -> LinesAnswer:
@@ -50,8 +50,8 @@ class Answers:
         """
         first = max(1, first)
         count = min(count, MOST_LINES)
-        lines = self._lines_of(text)[first - 1 : first - 1 + count]
-        return {"first": first, "lines": [_shortened(line) for line in lines]}
+        lines = self.lines_of(text)[first - 1 : first - 1 + count]
+        return {"first": first, "lines": [shortened(line) for line in lines]}
 
     def all_lines(self, text: int) -> list[str]:
         """The whole text, with what is too long for a line cut.
@@ -59,7 +59,7 @@ class Answers:
         Raises:
             LookupError: There is no such text.
         """
-        return [_shortened(line) for line in self._lines_of(text)]
+        return [shortened(line) for line in self.lines_of(text)]
 
     def function(self, node_id: str) -> FunctionAnswer:
         """One function in the printed module and in the units that define it.
@@ -96,7 +96,7 @@ class Answers:
 
     def _function_text(self, text: int, node_id: str) -> FunctionText | None:
         try:
-            lines = self._lines_of(text)
+            lines = self.lines_of(text)
         except LookupError:
             return None
         found = next((r for r in self._ranges_of(text) if r["node"] == node_id), None)
@@ -106,11 +106,16 @@ class Answers:
         return {
             "text": text,
             "first": found["first"],
-            "lines": [_shortened(line) for line in body[:_MOST_FUNCTION_LINES]],
+            "lines": [shortened(line) for line in body[:_MOST_FUNCTION_LINES]],
             "left_out": max(0, len(body) - _MOST_FUNCTION_LINES),
         }
 
-    def _lines_of(self, text: int) -> list[str]:
+    def lines_of(self, text: int) -> list[str]:
+        """The whole text as it is.
+
+        Raises:
+            LookupError: There is no such text.
+        """
         if text not in self._lines:
             self._lines[text] = self._content(text).split("\n")
         return self._lines[text]
@@ -126,7 +131,7 @@ class Answers:
 
     def _ranges_of(self, text: int) -> list[TextRange]:
         if text not in self._ranges:
-            self._ranges[text] = ranges(self._lines_of(text), self._ids(text))
+            self._ranges[text] = ranges(self.lines_of(text), self._ids(text))
         return self._ranges[text]
 
     def _ids(self, text: int) -> dict[str, str]:
@@ -138,7 +143,7 @@ class Answers:
         return {symbol.old_name: symbol.new_name for symbol in report.symbols}
 
 
-def _shortened(line: str) -> str:
+def shortened(line: str) -> str:
     """Constants fill lines with megabytes of digits."""
     if len(line) <= _MOST_LINE:
         return line

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from kernel_magics.characters import visible
+from kernel_magics.graph.fold import Folded
 from kernel_magics.graph.layout import EdgePath, Layout, NodeBox, lay_out
 from kernel_magics.graph.model import FunctionNode
+from kernel_magics.graph.svg import Placed
 from kernel_magics.graph.svg_card import CardMaker
 from kernel_magics.graph.words import count_phrases, new_name, shown_name
 from kernel_magics.widgets.folding import Drawn, draw
@@ -24,10 +26,11 @@ _BUTTON_ROOM = 32.0
 
 @dataclass(frozen=True)
 class DrawnModule:
-    """A view, and which functions it does not draw."""
+    """A view, which functions it does not draw, and what a picture of it is made of."""
 
     view: ModuleView
     drawn: Drawn
+    placed: Placed
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ def _drawn(key: _Key) -> DrawnModule:
         "layout_time_ms": round(1000 * seconds, 1),
         "drawn_at": time.strftime("%H:%M:%S"),
     }
-    return DrawnModule(view, drawn)
+    folded = Folded(drawn.graph, tuple(drawn.groups.values()), drawn.hidden_calls)
+    return DrawnModule(view, drawn, Placed(folded, layout))
 
 
 def _node(placed: NodeBox, facts: str, place: dict[str, int], drawn: Drawn) -> NodeView:

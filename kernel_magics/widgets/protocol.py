@@ -9,6 +9,8 @@ the status line such as what a compile took.
 
 from typing import Literal, NotRequired, TypedDict
 
+from kernel_magics.widgets.protocol_diff import SavedDiff
+
 NodeKind = Literal["function", "declaration", "custom_call", "group"]
 NodeStatus = Literal["kept", "renamed", "reused", "missing"]
 EdgeKind = Literal["call", "bound", "composite", "reference", "custom_call"]
@@ -105,13 +107,23 @@ class SymbolRow(TypedDict):
     """Id of its node in the graph; empty where it is no function."""
 
 
+class SavedText(TypedDict):
+    """A text, whole."""
+
+    facts: "TextView"
+    lines: list[str]
+
+
 class SavedTexts(TypedDict):
-    """Symbols and merged text, kept in the notebook as far as there is room."""
+    """Symbols and texts, kept in the notebook as far as there is room."""
 
     note: str
+    first_tab: str
+    """What is shown first; empty for the functions."""
     symbols: NotRequired[list[SymbolRow]]
-    merged: NotRequired["TextView"]
-    lines: NotRequired[list[str]]
+    texts: list[SavedText]
+    diffs: NotRequired[list[SavedDiff]]
+    """Only on a page of its own."""
 
 
 class TextRange(TypedDict):

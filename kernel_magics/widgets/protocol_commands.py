@@ -6,7 +6,17 @@ An action is a `Command`: a custom message with an id, answered by one `Reply` w
 from typing import Literal, TypedDict
 
 from kernel_magics.widgets.protocol import FunctionText, SymbolRow, TextView
+from kernel_magics.widgets.protocol_diff import (
+    DiffAnswer,
+    DiffCommand,
+    VersionLines,
+    VersionLinesCommand,
+    VersionsAnswer,
+    VersionsCommand,
+)
 from kernel_magics.widgets.protocol_ops import OpAnswer, OpAtAnswer, OpsDrawing, OpsRequest
+
+ExportForm = Literal["svg", "png", "dot", "html"]
 
 
 class FunctionAnswer(TypedDict):
@@ -69,6 +79,14 @@ class DrawnAnswer(TypedDict):
     """The trait `view` holds what was asked for."""
 
     digest: str
+
+
+class ExportAnswer(TypedDict):
+    """A file."""
+
+    name: str
+    mime_type: str
+    base64: str
 
 
 class FunctionCommand(TypedDict):
@@ -166,6 +184,14 @@ class RedrawCommand(TypedDict):
     id: str
 
 
+class ExportCommand(TypedDict):
+    """Give the view as a file."""
+
+    kind: Literal["export"]
+    id: str
+    form: ExportForm
+
+
 Command = (
     FunctionCommand
     | SymbolsCommand
@@ -178,6 +204,10 @@ Command = (
     | OpenCommand
     | CloseCommand
     | RedrawCommand
+    | ExportCommand
+    | VersionsCommand
+    | DiffCommand
+    | VersionLinesCommand
 )
 
 
@@ -195,6 +225,10 @@ class Answers(TypedDict):
     open: DrawnAnswer
     close: DrawnAnswer
     redraw: DrawnAnswer
+    export: ExportAnswer
+    versions: VersionsAnswer
+    diff: DiffAnswer
+    version_lines: VersionLines
 
 
 Answer = (
@@ -207,6 +241,10 @@ Answer = (
     | OpAnswer
     | OpAtAnswer
     | DrawnAnswer
+    | ExportAnswer
+    | VersionsAnswer
+    | DiffAnswer
+    | VersionLines
 )
 
 

@@ -8,6 +8,7 @@ from kernel_magics.graph.function_graph import FunctionGraph
 from kernel_magics.ir.context import new_context
 from kernel_magics.ir.link_report import LinkReport
 from kernel_magics.ir.parse import parse
+from kernel_magics.ir.source import Source
 from kernel_magics.sessions import Session
 
 # Constants of more elements are shortened: a view never carries megabytes of digits.
@@ -23,6 +24,9 @@ class UnitText:
     text: str | None
     """None for a unit that came in as bytes."""
     report: LinkReport | None
+    source: Source
+    earlier: tuple[str, ...] = ()
+    """What it said before it was replaced, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,8 @@ class Subject:
     """Cheap, and another one whenever the module is another one."""
     printed: Callable[[], str]
     """The module's text, with large constants shortened."""
+    on_change: Callable[[Callable[[], None]], None]
+    """Has a bound method called whenever the module may be another one."""
 
 
 def subject_of(thing: Session | HloFunction) -> Subject:
@@ -54,20 +60,29 @@ def subject_of(thing: Session | HloFunction) -> Subject:
     if isinstance(thing, Session):
         return Subject(
             lambda: _session_snapshot(thing),
-            lambda: tuple((unit.name, unit.serial) for unit in thing.units.values()),
+            lambda: tuple((u.name, u.report, u.source.content) for u in thing.units.values()),
             lambda: thing.module_text(elide=_MOST_ELEMENTS),
+            thing.on_change,
         )
     return Subject(
         lambda: _function_snapshot(thing),
         lambda: thing.program.source,
-        lambda: _printed_program(thing),
+        lambda: printed_program(thing.program.source),
+        lambda _: None,
     )
 
 
 def _session_snapshot(session: Session) -> Snapshot:
     graph = session.graph()
     units = tuple(
-        UnitText(unit.name, graph.unit_letters[unit.name], unit.text, unit.report)
+        UnitText(
+            unit.name,
+            graph.unit_letters[unit.name],
+            unit.text,
+            unit.report,
+            unit.source,
+            session.earlier_texts(unit.name),
+        )
         for unit in session.units.values()
     )
     printed = {node.merged_name: node.id for node in graph.nodes if node.kind != "custom_call"}
@@ -83,10 +98,11 @@ def _function_snapshot(function: HloFunction) -> Snapshot:
     nodes = tuple(replace(node, units=node.units or (name,)) for node in graph.nodes)
     graph = replace(graph, nodes=nodes, unit_letters={name: "A"})
     printed = {node.author_name: node.id for node in nodes if node.kind != "custom_call"}
-    unit = UnitText(name, "A", text, report)
+    unit = UnitText(name, "A", text, report, source)
     return Snapshot(graph.title, graph, (unit,), "Printed", printed)
 
 
-def _printed_program(function: HloFunction) -> str:
-    module = parse(function.program.source, new_context())
+def printed_program(source: Source) -> str:
+    """A program as MLIR prints it, with large constants shortened."""
+    module = parse(source, new_context())
     return str(module.operation.get_asm(assume_verified=True, large_elements_limit=_MOST_ELEMENTS))

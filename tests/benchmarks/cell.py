@@ -1,4 +1,4 @@
-"""What a `%%hlo` cell takes apart from XLA's compile and the layout engine."""
+"""What a `%%hlo` cell takes apart from XLA's compile and the layout engine, widget included."""
 
 import time
 from collections.abc import Callable
@@ -20,10 +20,13 @@ def run() -> list[Row]:
     """Printed; the aim is below 30 ms."""
     shell = InteractiveShell.instance() if InteractiveShell.initialized() else start_ipython()
     assert shell is not None
+    # What a shell of a notebook has: with it, a cell shows an inspector and all static forms.
+    shell.kernel = None
     shell.run_line_magic("load_ext", "kernel_magics")
     number = iter(range(1000))
     spent = median_of_s(lambda: own_time_s(shell, next(number)), runs=15)
     shell.run_line_magic("unload_ext", "kernel_magics")
+    del shell.kernel
     return [
         Row(
             "%%hlo of ten lines, without compile and layout",
@@ -39,8 +42,9 @@ def run() -> list[Row]:
 def own_time_s(shell: Any, number: int) -> float:
     """One cell that was not seen before, less what XLA and Graphviz took of it."""
     others: list[float] = []
-    wait, lay_out = Job.wait, layout.lay_out_with_graphviz
-    Job.wait = timed(wait, others)
+    work, lay_out = Job._run, layout.lay_out_with_graphviz
+    # The thread's time, not the waiting's: the PNG is drawn while XLA compiles.
+    Job._run = timed(work, others)
     layout.lay_out_with_graphviz = timed(lay_out, others)
     km.session.reset()
     cell = TEN_LINES.replace("tensor<8x", f"tensor<{number + 8}x")
@@ -50,7 +54,7 @@ def own_time_s(shell: Any, number: int) -> float:
             shell.run_cell(f"%%hlo cell\n{cell}").raise_error()
             return time.perf_counter() - began - sum(others)
     finally:
-        Job.wait, layout.lay_out_with_graphviz = wait, lay_out
+        Job._run, layout.lay_out_with_graphviz = work, lay_out
 
 
 def timed(function: Callable[..., Any], spent: list[float]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ import type { ModuleView } from "../protocol.ts";
 import { h } from "../view/dom.ts";
 import { mount } from "../view/frame.ts";
 import { SavedSource } from "../view/source.ts";
+import { KnownModules } from "./known_modules.ts";
 
 export const SAVED_VIEW = "application/vnd.kernel-magics.view+json";
 const LIVE_VIEW = "application/vnd.jupyter.widget-view+json";
@@ -25,6 +26,10 @@ export class SavedViewRenderer extends Panel implements IRenderMime.IRenderer {
   #observer: MutationObserver | null = null;
   #unmount: (() => void) | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #shown = "";
+  #digest = "";
+  #isLive = false;
+  #stopWaiting: (() => void) | null = null;
 
   constructor(registry: IRenderMimeRegistry, kernel: SessionContext | null) {
     super();
@@ -43,13 +48,20 @@ export class SavedViewRenderer extends Panel implements IRenderMime.IRenderer {
   }
 
   async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const view = model.data[SAVED_VIEW];
+    const shown = `${isView(view) && view.digest} ${JSON.stringify(model.data[LIVE_VIEW])}`;
+    // A cell completes its display when the compile is done: what lives stays as the reader has it.
+    if (this.#isLive && shown === this.#shown) return;
     this.#clear();
+    this.#shown = shown;
     const host = h("div", {});
     const saved = new Widget({ node: host });
     this.addWidget(saved);
-    const view = model.data[SAVED_VIEW];
-    if (isView(view)) this.#unmount = mount(host, new SavedSource(view));
-    else
+    if (isView(view)) {
+      this.#unmount = mount(host, new SavedSource(view));
+      this.#digest = view.digest;
+      this.#waitFor(view.digest, saved);
+    } else
       host.textContent =
         "This view was saved by another version of Kernel Magics: run the cell again.";
     if (model.data[LIVE_VIEW] !== undefined) this.#seek(model, saved, null, FIRST_WAIT_MS);
@@ -83,6 +95,7 @@ export class SavedViewRenderer extends Panel implements IRenderMime.IRenderer {
       if (lives) {
         this.#unmount?.();
         this.#unmount = null;
+        this.#isLive = true;
       }
       saved.setHidden(lives);
       live.node.style.display = lives ? "" : "none";
@@ -94,6 +107,18 @@ export class SavedViewRenderer extends Panel implements IRenderMime.IRenderer {
     void live.renderModel(model).then(choose);
   }
 
+  /** Where the kernel comes to hold the module, a widget of it takes this place. */
+  #waitFor(digest: string, saved: Widget): void {
+    this.#stopWaiting?.();
+    if (!this.#kernel) return;
+    this.#stopWaiting = KnownModules.of(this.#kernel).wait(digest, (model_id) => {
+      if (this.#isLive) return;
+      clearTimeout(this.#timer);
+      const data = { [LIVE_VIEW]: { version_major: 2, version_minor: 0, model_id } };
+      this.#addLive({ data, metadata: {}, trusted: true, setData: () => {} }, saved);
+    });
+  }
+
   readonly #listen = (_: unknown, status: string) => {
     if (LAST_WORDS.includes(status)) this.#lose();
   };
@@ -101,10 +126,16 @@ export class SavedViewRenderer extends Panel implements IRenderMime.IRenderer {
   readonly #lose = () => {
     const view = this.node.querySelector(".km");
     view?.dispatchEvent(new CustomEvent(GONE, { bubbles: true }));
+    const [saved] = this.widgets;
+    if (!this.#isLive || !saved) return;
+    this.#isLive = false;
+    this.#waitFor(this.#digest, saved);
   };
 
   #clear(): void {
     clearTimeout(this.#timer);
+    this.#stopWaiting?.();
+    this.#isLive = false;
     this.#observer?.disconnect();
     this.#observer = null;
     this.#unmount?.();

@@ -28,6 +28,12 @@ export class Actions {
     this.#store.update({});
   }
 
+  /** Says above the view what did not work. */
+  fail(message: string): void {
+    this.failure = message;
+    this.#store.update({});
+  }
+
   /** Selects the function with a name, where there is one. */
   goToNamed(name: string): void {
     const node = this.#source.current().nodes.find((other) => other.name === name);

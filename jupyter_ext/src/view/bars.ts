@@ -10,6 +10,7 @@ const TABS: [Tab, string][] = [
   ["ops", "Ops"],
   ["text", "Text"],
   ["symbols", "Symbols"],
+  ["diff", "Diff"],
 ];
 const MOST_CHIPS = 6;
 

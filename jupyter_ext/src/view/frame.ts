@@ -1,7 +1,8 @@
 // The inspector: bars, views, panel and status line round one source and one store.
 import { Actions } from "./actions.ts";
 import { drawPath, history, tabList } from "./bars.ts";
-import { button, fill, h, set } from "./dom.ts";
+import { fill, h, set } from "./dom.ts";
+import { ExportMenu } from "./export_menu.ts";
 import { type KeyHandlers, listenForKeys } from "./keys.ts";
 import { keyTable, legend } from "./legend.ts";
 import { drawNotes } from "./notes.ts";
@@ -34,6 +35,7 @@ class Frame {
   readonly #actions: Actions;
   readonly #views: Views;
   readonly #search: SearchBox;
+  readonly #menu: ExportMenu;
   readonly #tabs: { element: HTMLElement; draw(): void };
   readonly #history = history(this.#store);
   readonly #observer = new ResizeObserver(() => this.#resized());
@@ -57,6 +59,13 @@ class Frame {
       redrawn: () => this.#search.follow(),
     });
     this.#search = new SearchBox(source, this.#store, () => this.#views.scope(), announce);
+    this.#menu = new ExportMenu(source, {
+      announce,
+      failed: (message) => this.#actions.fail(message),
+      reset: () => this.#reset(),
+      keys: () => this.#toggleKeys(),
+    });
+    this.#store.begin(source.firstTab());
     this.#body.id = `km-body-${Math.random().toString(36).slice(2)}`;
     this.#tabs = tabList(this.#store, this.#body.id);
     addStyle();
@@ -77,19 +86,11 @@ class Frame {
     this.#observer.disconnect();
     this.#views.dispose();
     this.#search.dispose();
+    this.#menu.dispose();
     this.element.remove();
   }
 
   #build(): void {
-    const keys = button(
-      "km-btn icon",
-      {
-        "aria-label": "Keys and signs",
-        title: "Keys and signs (?)",
-        onclick: () => this.#toggleKeys(),
-      },
-      "?",
-    );
     fill(this.#legend, legend(), keyTable());
     this.#views.fill(this.#body);
     fill(
@@ -100,7 +101,7 @@ class Frame {
         this.#tabs.element,
         h("span", { class: "grow" }),
         this.#search.element,
-        keys,
+        this.#menu.element,
       ),
       h(
         "div",
@@ -151,6 +152,16 @@ class Frame {
     });
   }
 
+  /** As it was when it opened: nothing selected, found or dimmed, and drawn to fit. */
+  #reset(): void {
+    this.#store.reset();
+    this.#views.reset();
+  }
+
+  #walk(step: 1 | -1): void {
+    if (!this.#views.walk(step)) this.#search.walk(step);
+  }
+
   #toggleKeys(): void {
     this.#hasKeys = !this.#hasKeys;
     this.#legend.hidden = !this.#hasKeys;
@@ -171,8 +182,8 @@ class Frame {
       forward: () => this.#store.forward(),
       plain: {
         "/": () => this.#search.focus(),
-        n: () => this.#search.walk(1),
-        p: () => this.#search.walk(-1),
+        n: () => this.#walk(1),
+        p: () => this.#walk(-1),
         t: () => this.#store.go({ tab: "text", text: -1, line: 0 }),
         c: () => this.#actions.copyName(this.#views.opName()),
         "?": () => this.#toggleKeys(),
@@ -183,7 +194,7 @@ class Frame {
 
   /** The card goes first, then the panel; then the focus goes back to the tabs. */
   #escape(): void {
-    if (this.#views.escape()) return;
+    if (this.#menu.close() || this.#views.escape()) return;
     this.#tabs.element.querySelector<HTMLElement>("[aria-selected=true]")?.focus();
   }
 }

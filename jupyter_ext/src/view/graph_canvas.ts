@@ -105,6 +105,11 @@ export class GraphCanvas {
     this.#canvas.focus();
   }
 
+  /** Where the reader was at first. */
+  reset(): void {
+    this.#canvas.reset();
+  }
+
   hideCard(): boolean {
     return this.#canvas.hideCard();
   }

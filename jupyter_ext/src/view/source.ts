@@ -1,15 +1,29 @@
 // Where a view gets its module from: a live kernel, or what a notebook kept.
-import type { Answers, Command, ModuleView, SymbolRow } from "../protocol.ts";
+import type {
+  Answers,
+  Command,
+  FunctionText,
+  ModuleView,
+  SavedDiff,
+  SavedText,
+  SymbolRow,
+  VersionLines,
+} from "../protocol.ts";
 
 export type Fields<K extends Command["kind"]> = Omit<Extract<Command, { kind: K }>, "kind" | "id">;
 
-/** `saved`: no kernel; `silent`: it does not answer; `gone`: it will not answer any more. */
-export type Connection = "live" | "silent" | "gone" | "saved";
+/**
+ * `saved`: what a notebook kept, without a kernel; `file`: a page of its own; `silent`: the kernel
+ * does not answer; `gone`: it will not answer any more.
+ */
+export type Connection = "live" | "silent" | "gone" | "saved" | "file";
 
 export interface ModuleSource {
   current(): ModuleView;
   /** What else the status line says. */
   note(): string;
+  /** What is shown first; empty for the functions. */
+  firstTab(): string;
   connection(): Connection;
   /** Whether the module has changed since it was drawn. */
   isOutdated(): boolean;
@@ -21,9 +35,11 @@ export interface ModuleSource {
 /** Answers from what a notebook kept, as far as that goes. */
 export class SavedSource implements ModuleSource {
   readonly #view: ModuleView;
+  readonly #connection: "saved" | "file";
 
-  constructor(view: ModuleView) {
+  constructor(view: ModuleView, connection: "saved" | "file" = "saved") {
     this.#view = view;
+    this.#connection = connection;
   }
 
   current(): ModuleView {
@@ -34,8 +50,12 @@ export class SavedSource implements ModuleSource {
     return this.#view.saved?.note ?? "";
   }
 
+  firstTab(): string {
+    return this.#view.saved?.first_tab ?? "";
+  }
+
   connection(): Connection {
-    return "saved";
+    return this.#connection;
   }
 
   isOutdated(): boolean {
@@ -49,7 +69,11 @@ export class SavedSource implements ModuleSource {
   async ask<K extends Command["kind"]>(kind: K, fields: Fields<K>): Promise<Answers[K]> {
     const answer = this.#answers[kind](fields as never);
     if (answer === null)
-      throw new Error("this was not saved with the notebook: run the cell again");
+      throw new Error(
+        this.#connection === "file"
+          ? "this is not on the page: it needs the notebook's kernel"
+          : "this was not saved with the notebook: run the cell again",
+      );
     return answer as Answers[K];
   }
 
@@ -58,12 +82,10 @@ export class SavedSource implements ModuleSource {
       const rows = this.#view.saved?.symbols;
       return rows ? { rows } : null;
     },
-    text: ({ text }) => (text === -1 ? (this.#view.saved?.merged ?? null) : null),
+    text: ({ text }) => this.#text(text)?.facts ?? null,
     lines: ({ text, first, count }) => {
-      const lines = this.#view.saved?.lines;
-      return text === -1 && lines
-        ? { first, lines: lines.slice(first - 1, first - 1 + count) }
-        : null;
+      const lines = this.#text(text)?.lines;
+      return lines ? { first, lines: lines.slice(first - 1, first - 1 + count) } : null;
     },
     function: ({ node }) => this.#function(node),
     find: ({ query }) => {
@@ -76,18 +98,53 @@ export class SavedSource implements ModuleSource {
     open: () => null,
     close: () => null,
     redraw: () => null,
+    export: () => null,
+    versions: () => this.#versions(),
+    diff: ({ unit, left, right }) => this.#saved(unit, left, right)?.diff ?? null,
+    version_lines: (asked) => this.#versionLines(asked),
   };
 
+  #saved(unit: number, left: string, right: string): SavedDiff | undefined {
+    const diffs = this.#view.saved?.diffs ?? [];
+    return diffs.find((d) => d.unit === unit && d.left.key === left && d.right.key === right);
+  }
+
+  #versions(): Answers["versions"] | null {
+    const diffs = this.#view.saved?.diffs;
+    if (!diffs) return null;
+    return { units: diffs.map(({ unit, left, right }) => ({ unit, versions: [left, right] })) };
+  }
+
+  #versionLines({ unit, version, first, count }: Fields<"version_lines">): VersionLines | null {
+    const diff = this.#view.saved?.diffs?.find((saved) => saved.unit === unit);
+    if (!diff) return null;
+    const { lines, numbers } = version === diff.left.key ? diff.left_lines : diff.right_lines;
+    return {
+      first,
+      lines: lines.slice(first, first + count),
+      numbers: numbers.slice(first, first + count),
+    };
+  }
+
+  #text(number: number): SavedText | undefined {
+    return this.#view.saved?.texts.find(({ facts }) => facts.text === number);
+  }
+
+  #functionText({ facts, lines }: SavedText, node: string): FunctionText[] {
+    const range = facts.ranges.find((range) => range.node === node);
+    if (!range) return [];
+    const { first, last } = range;
+    return [{ text: facts.text, first, lines: lines.slice(first - 1, last), left_out: 0 }];
+  }
+
   #function(node: string): Answers["function"] | null {
-    const { merged, lines } = this.#view.saved ?? {};
-    const range = merged?.ranges.find((range) => range.node === node);
+    const texts = this.#view.saved?.texts ?? [];
     const place = this.#view.nodes.findIndex((other) => other.id === node);
     if (place < 0) return null;
     const ids = (places: number[]) => places.flatMap((index) => this.#view.nodes[index]?.id ?? []);
     const edges = this.#view.edges;
-    const text = range && lines?.slice(range.first - 1, range.last);
     return {
-      texts: range && text ? [{ text: -1, first: range.first, lines: text, left_out: 0 }] : [],
+      texts: texts.flatMap((text) => this.#functionText(text, node)),
       type: "",
       callers: ids(edges.filter((edge) => edge.callee === place).map((edge) => edge.caller)),
       callees: ids(edges.filter((edge) => edge.caller === place).map((edge) => edge.callee)),

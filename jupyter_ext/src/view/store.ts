@@ -1,7 +1,7 @@
 // What one view keeps to itself: selection, place, filter; and the way back.
 import type { Hit } from "../protocol.ts";
 
-export type Tab = "functions" | "ops" | "text" | "symbols";
+export type Tab = "functions" | "ops" | "text" | "symbols" | "diff";
 
 export interface Place {
   tab: Tab;
@@ -87,6 +87,18 @@ export class Store {
 
   subscribe(listener: Listener): void {
     this.#listeners.push(listener);
+  }
+
+  /** Where a view opens; no place to go back from. */
+  begin(tab: string): void {
+    if (tab === "text" || tab === "symbols") this.#state = { ...this.#state, tab };
+  }
+
+  /** Shows what is shown at first; `back` leads here again. */
+  reset(): void {
+    const { tab } = this.#state;
+    this.go({ ...placeOf(START), tab });
+    this.update({ ...START, tab });
   }
 
   /** Changes what is seen, not where one is. */

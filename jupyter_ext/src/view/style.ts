@@ -1,4 +1,6 @@
 // Puts style sheets into the page, once, however many widgets there are.
+
+import diff from "./diff.css";
 import { h } from "./dom.ts";
 import frame from "./frame.css";
 import graph from "./graph.css";
@@ -9,7 +11,7 @@ const SOURCES = __SOURCES__.slice(0, 12);
 
 /** The sheet of the inspector. */
 export function addStyle(): void {
-  addSheet("inspector", frame + graph + ops);
+  addSheet("inspector", frame + graph + ops + diff);
 }
 
 /** A sheet by its name. */

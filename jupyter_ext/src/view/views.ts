@@ -1,6 +1,7 @@
 // The views and panels inside the frame: which of them is seen, and what each of them says.
 import type { ModuleView, NodeView } from "../protocol.ts";
 import { formSwitch, textChoice, unitFilters } from "./bars.ts";
+import { DiffView } from "./diff_view.ts";
 import { type Child, fill } from "./dom.ts";
 import { emptyNote } from "./empty.ts";
 import { GraphCanvas } from "./graph_canvas.ts";
@@ -44,6 +45,7 @@ export class Views {
   readonly #symbols: SymbolsView;
   readonly #panel: Panel;
   readonly #ops: OpsPart;
+  readonly #diff: DiffView;
   #drawn: ModuleView | null = null;
   #width = 0;
 
@@ -70,6 +72,7 @@ export class Views {
       announce,
     });
     this.#ops = new OpsPart(source, store, events);
+    this.#diff = new DiffView(source, { announce, changed: () => events.scrolled() });
     this.#text.element.addEventListener("km-scrolled", () => events.scrolled());
   }
 
@@ -77,6 +80,7 @@ export class Views {
     this.#canvas.dispose();
     this.#ops.dispose();
     this.#text.dispose();
+    this.#diff.dispose();
   }
 
   /** Puts all of them into the body of the frame. */
@@ -88,6 +92,7 @@ export class Views {
       this.#text.element,
       this.#symbols.element,
       this.#ops.pane.element,
+      this.#diff.element,
       emptyNote(this.#events.announce),
       this.#ops.beside.element,
       this.#panel.element,
@@ -119,6 +124,7 @@ export class Views {
     this.#outline.element.hidden = tab !== "functions" || !isOutline;
     this.#text.element.hidden = tab !== "text";
     this.#symbols.element.hidden = tab !== "symbols";
+    this.#diff.element.hidden = tab !== "diff";
     const marks = marksOf(view, state);
     this.#canvas.mark(marks);
     this.#outline.mark(marks);
@@ -130,6 +136,7 @@ export class Views {
       requestAnimationFrame(() => this.#form().reveal(place));
     }
     if (tab === "text") void this.#text.show().then(() => this.#events.scrolled());
+    if (tab === "diff") void this.#diff.show(this.#width >= WIDE);
     if (tab === "symbols") void this.#symbols.show().then(() => this.#events.scrolled());
   }
 
@@ -145,6 +152,8 @@ export class Views {
         return [textChoice(view, this.#store)];
       case "symbols":
         return [this.#symbols.directionSwitch()];
+      case "diff":
+        return [];
     }
   }
 
@@ -164,6 +173,8 @@ export class Views {
         return this.#text.status();
       case "symbols":
         return this.#symbols.status();
+      case "diff":
+        return this.#diff.status();
     }
   }
 
@@ -179,6 +190,20 @@ export class Views {
       return this.#source.current().opened.length > 0 ? () => this.#events.fold() : null;
     }
     return tab === "ops" && this.#ops.pane.isChanged ? () => this.#ops.pane.reset() : null;
+  }
+
+  /** As they were when the view opened, as far as they keep it to themselves. */
+  reset(): void {
+    this.#canvas.reset();
+    this.#ops.pane.reset();
+    if (this.#source.current().opened.length > 0) this.#events.fold();
+  }
+
+  /** Goes to the next change, or the one before; true where it is changes that are seen. */
+  walk(step: 1 | -1): boolean {
+    if (this.#store.state.tab !== "diff") return false;
+    this.#diff.walk(step);
+    return true;
   }
 
   csv(): (() => void) | null {
@@ -219,7 +244,8 @@ export class Views {
 
   #hasPanel(): boolean {
     const { tab, selected, op, isPanelOpen, beside } = this.#store.state;
-    if (selected === "" || !isPanelOpen || tab === "text" || beside !== "") return false;
+    if (selected === "" || !isPanelOpen || tab === "text" || tab === "diff" || beside !== "")
+      return false;
     // The ops need the room more than the text of their function does.
     return tab !== "ops" || (op === "" && this.#width >= WIDE);
   }

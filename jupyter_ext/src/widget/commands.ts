@@ -9,11 +9,14 @@ export class LiveSource implements ModuleSource {
 
   constructor(model: WidgetModel) {
     this.#channel = new Channel(model, ["note"]);
+    this.#isOutdated = model.get("is_outdated") === true;
     this.#channel.model.on("change:view", this.#renewed);
+    this.#channel.model.on("change:is_outdated", this.#aged);
   }
 
   dispose(): void {
     this.#channel.model.off("change:view", this.#renewed);
+    this.#channel.model.off("change:is_outdated", this.#aged);
     this.#channel.dispose();
   }
 
@@ -23,6 +26,10 @@ export class LiveSource implements ModuleSource {
 
   note(): string {
     return String(this.#channel.model.get("note") ?? "");
+  }
+
+  firstTab(): string {
+    return String(this.#channel.model.get("first_tab") ?? "");
   }
 
   connection(): Connection {
@@ -59,6 +66,8 @@ export class LiveSource implements ModuleSource {
     this.#isOutdated = false;
     this.#channel.tell();
   };
+
+  readonly #aged = () => this.#setOutdated(this.#channel.model.get("is_outdated") === true);
 
   #setOutdated(isOutdated: boolean): void {
     if (this.#isOutdated === isOutdated) return;
