@@ -1,40 +1,29 @@
 """Which ops of the dialects have a rule, and why the others have none."""
 
+import jax
 import pytest
-from jax.extend.mlir.dialects import chlo, stablehlo
 
 from kernel_magics.call.replay.rules import RULES, find_rule
+from tests.replay.make_ops_table import COLLECTIVES, SAMPLES, TABLE, WITHOUT, all_names, make_table
 
-WITHOUT = {
-    "stablehlo.collective_broadcast": "JAX has no collective of that form",
-    "stablehlo.collective_reduce": "JAX has no collective of that form",
-    "stablehlo.cross-replica-sum": "joins replicas, of which JAX's programs have one",
-    "stablehlo.infeed": "JAX has no infeed",
-    "stablehlo.outfeed": "JAX has no outfeed",
-    "stablehlo.recv": "JAX has no such transfer",
-    "stablehlo.return": "ends a block",
-    "stablehlo.send": "JAX has no such transfer",
-    "stablehlo.torch_index_select": "XLA does not take it",
-    "stablehlo.uniform_dequantize": "jaxlib has no quantised types",
-    "stablehlo.uniform_quantize": "jaxlib has no quantised types",
-    "chlo._asin_acos_kernel": "internal to the lowering of CHLO",
-}
+OLD_JAX = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 11)
 
 
-def names(dialect):
-    classes = [value for value in vars(dialect).values() if isinstance(value, type)]
-    return {c.OPERATION_NAME for c in classes if hasattr(c, "OPERATION_NAME")}
-
-
-@pytest.mark.parametrize("dialect", [stablehlo, chlo])
-def test_every_op_has_a_rule_or_a_reason(dialect):
-    prefix = dialect.__name__.rpartition(".")[2]
-    missing = {name for name in names(dialect) if find_rule(name) is None}
-    known = {name for name in WITHOUT if name.startswith(f"{prefix}.")}
-    assert missing <= known
-    assert len(names(dialect)) - len(missing) >= (105 if prefix == "stablehlo" else 45)
+@pytest.mark.parametrize("name", all_names())
+def test_every_op_has_a_rule_and_a_sample_or_a_reason(name):
+    if name in WITHOUT:
+        assert find_rule(name) is None or name == "stablehlo.rng"
+        assert name not in SAMPLES
+    else:
+        assert find_rule(name)
+        assert (name in SAMPLES) != (name in COLLECTIVES)
 
 
 def test_no_rule_is_there_twice():
     assert find_rule("stablehlo.add") is find_rule("mhlo.add") is RULES["add"]
     assert find_rule("other.add") is None
+
+
+@pytest.mark.skipif(not OLD_JAX, reason="it is written with the older JAX")
+def test_the_table_of_ops_is_current():
+    assert TABLE.read_text() == make_table()

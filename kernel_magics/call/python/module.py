@@ -48,6 +48,7 @@ class Module:
         self._helpers: dict[str, str] = {}
         self._written: dict[Any, str] = {}
         self._imports: set[str] = set()
+        self._standard: set[str] = set()
         self._setup: list[str] = []
 
     def constant(self, value: np.ndarray) -> Operand:
@@ -80,7 +81,7 @@ class Module:
 
     def _bytes(self, name: str, value: np.ndarray) -> list[str]:
         helper = self.helper("array", _ARRAY)
-        self._imports.add("import base64")
+        self._standard.add("base64")
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         rows = textwrap.wrap(data, WIDTH - 2 * INDENT - 2) or [""]
         rest = [f"    {dtype_code(value.dtype).flat},", *(f"    {n}," for n in value.shape)]
@@ -96,6 +97,10 @@ class Module:
         """Adds statements that run before all else, once."""
         if text not in self._setup:
             self._setup.append(text)
+
+    def need(self, line: str) -> None:
+        """Adds an import from JAX, once."""
+        self._imports.add(line)
 
     def helper(self, name: str, text: str) -> str:
         """The name of a function that is written once, when it is first asked for."""
@@ -120,10 +125,10 @@ class Module:
 
     def text(self, title: str) -> str:
         """All of it, under a title that is a docstring."""
-        imports = [*sorted(self._imports), "import jax", "import numpy as np",
-                   "from jax import lax", "from jax import numpy as jnp"]  # fmt: skip
-        if self._imports:
-            imports.insert(1, "")
+        standard = [f"import {name}" for name in sorted(self._standard)]
+        imports = [*standard, *[""] * bool(standard), "import jax", "import numpy as np",
+                   "from jax import lax", "from jax import numpy as jnp",
+                   *sorted(self._imports)]  # fmt: skip
         parts = [title, "\n".join(imports), *(text.strip() for text in self._setup)]
         constants = "\n".join(self._constants).strip("\n")
         if constants:

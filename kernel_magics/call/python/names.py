@@ -5,7 +5,9 @@ import keyword
 import re
 from collections import Counter
 
-_TAKEN = frozenset({"base64", "jax", "jnp", "lax", "np", *dir(builtins), *keyword.kwlist})
+_TAKEN = frozenset(
+    {"base64", "jax", "jnp", "lax", "np", "sequential_vmap", *dir(builtins), *keyword.kwlist}
+)
 
 STEMS = {
     "argmax": "place",

@@ -29,8 +29,28 @@ def _call(body: Body, equation: Any) -> None:
 
 
 def _without_derivative(body: Body, equation: Any) -> None:
-    """Replay gives a derivative of its own only to what has none."""
-    closed = equation.params["call_jaxpr"]
+    """Replay gives derivatives of its own to what JAX has none of: the source has none, either."""
+    name = _decorated(body, equation, "call_jaxpr", "jax.custom_jvp")
+    margin = " " * body.indent
+    body.block(
+        [
+            f"{margin}@{name}.defjvp",
+            f"{margin}def {name}_jvp(primals, tangents):",
+            f'{margin}    raise NotImplementedError("The derivative is not known.")',
+        ]
+    )
+    body.give(equation, call(name, *(body.operand(v).code for v in equation.invars)))
+
+
+def _one_by_one(body: Body, equation: Any) -> None:
+    """Replay gives a batching rule of its own only to what is batched one after another."""
+    body.module.need("from jax.custom_batching import sequential_vmap")
+    name = _decorated(body, equation, "call", "sequential_vmap")
+    body.give(equation, call(name, *(body.operand(v).code for v in equation.invars)))
+
+
+def _decorated(body: Body, equation: Any, key: str, decorator: str) -> str:
+    closed = equation.params[key]
     inner = body.inner()
     name = body.names.number("opaque")
     names = [inner.names.number("x") for _ in closed.jaxpr.invars]
@@ -41,19 +61,12 @@ def _without_derivative(body: Body, equation: Any) -> None:
     margin = " " * body.indent
     body.block(
         [
-            f"{margin}@jax.custom_jvp",
+            f"{margin}@{decorator}",
             f"{margin}def {name}({', '.join(names)}):",
             *inner.statements,
         ]
     )
-    body.block(
-        [
-            f"{margin}@{name}.defjvp",
-            f"{margin}def {name}_jvp(primals, tangents):",
-            f'{margin}    raise NotImplementedError("The derivative is not known.")',
-        ]
-    )
-    body.give(equation, call(name, *(body.operand(v).code for v in equation.invars)))
+    return name
 
 
 def _branch(body: Body, equation: Any) -> None:
@@ -153,6 +166,7 @@ STRUCTURED: dict[str, Callable[[Body, Any], None]] = {
     **FOREIGN,
     "cond": _branch,
     "custom_jvp_call": _without_derivative,
+    "custom_vmap_call": _one_by_one,
     "jit": _call,
     "pjit": _call,
     "platform_index": lambda body, equation: body.bind_name(equation.outvars[0], "None"),
