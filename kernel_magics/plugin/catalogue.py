@@ -42,6 +42,11 @@ class Catalogue:
         self.take_started()
         return MappingProxyType(self._entries)
 
+    @property
+    def known(self) -> Mapping[str, Entry]:
+        """What is known by now, without a look: nothing else can be loaded."""
+        return MappingProxyType(self._entries)
+
     def fill(self) -> None:
         """Looks for plugins, if nobody did."""
         if not self._is_filled:

@@ -199,7 +199,7 @@ class Loading:
         """Has a function called for each plugin that is or gets loaded."""
         with self._lock:
             self._on_load.append(observer)
-            for entry in self._catalogue.entries.values():
+            for entry in self._catalogue.known.values():
                 if entry.loaded is not None:
                     observer(entry.loaded.client, entry.name)
         return lambda: _take_out(self._on_load, observer)
