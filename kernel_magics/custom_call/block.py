@@ -40,7 +40,7 @@ class Block:
         Returns:
             What the fallback gives.
         """
-        known = self._serving.now.of(self.name)
+        known = self._serving.of(self.name)
         parts = () if known is None else (known.contract, known.vjp, known.vmap_method)
         given = Attributes(attributes, self.name)
         return _jitted(self._serving, self.name, self.fallback, given, parts)(*args)
@@ -96,7 +96,7 @@ def _call(
     given: Attributes,
     args: tuple[Any, ...],
 ) -> Any:
-    known = serving.now.of(name) or Registration(name)
+    known = serving.of(name) or Registration(name)
     leaves, tree = jax.tree.flatten(args)
     shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
     out_trees: list[Any] = []

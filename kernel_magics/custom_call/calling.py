@@ -21,7 +21,7 @@ def call_target(
     serving: Serving, target: str, args: Sequence[Any], results: Any, attributes: dict[str, Any]
 ) -> Any:
     """Calls a target; as `CustomCallRegistry.call`."""
-    known = serving.now.of(target)
+    known = serving.of(target)
     declared = None if results is None else tuple(_as_list(results))
     key = None if declared is None else tuple((tuple(r.shape), str(r.dtype)) for r in declared)
     parts = () if known is None else _parts(known)
@@ -59,7 +59,7 @@ def _call(
     given: Attributes,
     results: list[jax.ShapeDtypeStruct] | None,
 ) -> Any:
-    known = serving.now.of(target) or Registration(target)
+    known = serving.of(target) or Registration(target)
     attributes, shapes = given, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args]
     if known.contract is not None:
         checked = known.contract.check(target, shapes, given.values)

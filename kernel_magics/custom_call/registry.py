@@ -13,6 +13,7 @@ from kernel_magics.custom_call.contract import ResultsOf
 from kernel_magics.custom_call.contract import contract as contract_of
 from kernel_magics.custom_call.handler import Handler
 from kernel_magics.custom_call.library import Libraries, Library
+from kernel_magics.custom_call.packages import Offer, Packages
 from kernel_magics.custom_call.registering import (
     code_of,
     ensure_tried,
@@ -33,6 +34,7 @@ from kernel_magics.custom_call.serving import Serving
 from kernel_magics.custom_call.slots import refuse_taken
 from kernel_magics.custom_call.table import TargetTable, target_rows
 from kernel_magics.errors import CustomCallError
+from kernel_magics.plugin.kernel import plugins
 
 INTERNAL = "kernel_magics."
 """Begins the targets that are ours: they stand in no table, and no user registers them."""
@@ -49,6 +51,9 @@ class CustomCallRegistry:
         """
         self.serving = Serving(native=native)
         self.libraries = Libraries()
+        self._packages = Packages(self.register)
+        self.serving.bring = self._packages.bring
+        self.serving.offered = self._packages.targets
 
     def register(  # noqa: PLR0913 - each says one thing that a target may have
         self,
@@ -130,13 +135,38 @@ class CustomCallRegistry:
         Raises:
             CustomCallError: It is not registered.
         """
-        if not self.serving.drop(target):
+        is_offered = self._packages.decline(target)
+        if not self.serving.drop(target) and not is_offered:
             raise self._unknown(target)
 
     def reset(self) -> None:
         """Forgets all targets, and which of them serve which blocks."""
         self.serving.clear()
         self.libraries.reset()
+        self._packages.reset()
+
+    @property
+    def offers(self) -> tuple[Offer, ...]:
+        """What installed packages would serve; they are imported when it is wanted."""
+        return self._packages.offers
+
+    def prefer(self, choices: Mapping[str, str]) -> None:
+        """Says which packages serve which targets, where several offer to.
+
+        Args:
+            choices: Targets, to names of packages. What another package has brought gives way.
+
+        Raises:
+            CustomCallError: The package offers no such target, or it fails.
+        """
+        self._packages.prefer(choices)
+        for target in choices:
+            if target in self.serving.now.registrations:
+                self._packages.bring(target)
+
+    def attend(self) -> None:
+        """Has programs ask here who serves their calls, before anything is registered."""
+        self.serving.attend()
 
     def serve(self, mapping: Mapping[str, str]) -> None:
         """Says which targets serve which blocks, or serve in place of which other targets.
@@ -256,3 +286,5 @@ class CustomCallRegistry:
 
 custom_calls = CustomCallRegistry()
 """The registry of this kernel."""
+
+custom_calls.follow(plugins)

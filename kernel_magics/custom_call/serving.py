@@ -1,7 +1,7 @@
 """What is registered, and what follows from it: slots switched, clients reached, calls decided."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -38,8 +38,24 @@ class Serving:
         self._lock = threading.RLock()
         self.now = Targets()
         """What is registered."""
+        self.bring: Callable[[str], bool] = lambda target: False  # noqa: ARG005 - nobody brings any
+        """Registers what a package offers for a target; whether one does."""
+        self.offered: Callable[[], Iterable[str]] = tuple
+        """Targets that packages would serve."""
         self.clients = Clients(self._reached)
         """Those that are given handlers."""
+
+    def of(self, name: str) -> Registration | None:
+        """What serves a name; what only a package offers is brought for that."""
+        known = self.now.of(name)
+        if known is None and self.bring(self.now.serves.get(name, name)):
+            known = self.now.of(name)
+        return known
+
+    def attend(self) -> None:
+        """Has the layers below ask here, before anything is registered."""
+        resolve_targets_with(self)
+        resolve_calls_with(self)
 
     def update(self, target: str, change: Callable[[Registration], Registration]) -> Registration:
         """Makes another registration of a target hold: handlers first, so that none is missing.
@@ -59,8 +75,7 @@ class Serving:
             for reached in (None, *self.clients.all()):
                 self._install(new, reached)
             self.change(replace(self.now, registrations={**self.now.registrations, target: new}))
-            resolve_targets_with(self)
-            resolve_calls_with(self)
+            self.attend()
         return new
 
     def drop(self, target: str) -> bool:
@@ -87,7 +102,7 @@ class Serving:
 
     def form(self, target: str) -> TargetForm | None:
         """How a declaration that means a registered target is written as a custom call."""
-        known = self.now.of(target)
+        known = self.of(target)
         return None if known is None else TargetForm(has_side_effect=known.has_side_effect)
 
     def decide(self, use: CallUse, client: Any) -> Decision:
@@ -99,7 +114,7 @@ class Serving:
 
     def choose(self, use: CallUse, client: Any) -> Choice:
         """Who serves a call that a program has; checked against the contract."""
-        known = self.now.of(use.name)
+        known = self.of(use.name)
         if known is None:
             return None
         attributes = use.attributes
@@ -131,17 +146,17 @@ class Serving:
             others = _jax_private_ffi.host_targets().keys() - slots.targets(IN_PROCESS)
         else:
             others = self._mirrored.get(reached.scope, frozenset())
-        return frozenset(served | others)
+        return frozenset(served | others | frozenset(self.offered()))
 
     def name_of(self, client: Any) -> str:
         """The name of a client's plugin."""
         return self.clients.of(client).name
 
-    def install(self, target: str, handler: Handler) -> None:
+    def install(self, target: str, handler: Handler, *, has_side_effect: bool) -> None:
         """Serves a target of our own everywhere; the first handler stays."""
         if target not in self.now.registrations:
             served = (Served(handler),)
-            ours = Registration(target, served, has_side_effect=True, is_tried=True)
+            ours = Registration(target, served, has_side_effect=has_side_effect, is_tried=True)
             self.update(target, lambda before: before if before.served else ours)
 
     def _install(self, known: Registration, reached: Reached | None) -> None:

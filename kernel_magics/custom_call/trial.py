@@ -105,14 +105,19 @@ def try_handler(
     return TrialReport("passed", str(sample), seconds)
 
 
-def try_code(
-    code: Handler, contract: Contract | None, *, sandbox: _Asker | None = None
-) -> TrialReport:
-    """As `try_handler`, for a handler that is loaded already."""
+def try_code(code: Handler, contract: object, *, sandbox: _Asker | None = None) -> TrialReport:
+    """As `try_handler`, for a handler that is loaded already.
+
+    Args:
+        code: The handler.
+        contract: What it takes and gives; one of another make counts as none.
+        sandbox: Another one than this kernel's.
+    """
     loaded = code.keep_alive
     if not isinstance(loaded, Loaded):
         return TrialReport("no library")
-    return try_handler(loaded.library, loaded.symbol, contract, sandbox=sandbox)
+    known = contract if isinstance(contract, Contract) else None
+    return try_handler(loaded.library, loaded.symbol, known, sandbox=sandbox)
 
 
 def _try(library: Library, symbol: str, sample: Sample, sandbox: _Asker) -> float:

@@ -25,6 +25,7 @@ _EVENT = "pre_run_cell"
 def load_magics(shell: InteractiveShell, session: Session) -> None:
     """Registers the magics; loading twice leaves one of each."""
     unload_magics(shell)
+    custom_calls.attend()
     displays = Displays(shell)
     reopened = ReopenedViews(shell, session)
     cell, line = HloCell(shell, session, displays, reopened), HloLine(shell, session, displays)
