@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from kernel_magics.call.replay.replay import to_jax
-    from kernel_magics.custom_call.registry import custom_calls
-    from kernel_magics.plugin.kernel import plugins
+    from kernel_magics.custom_call.block import block
+    from kernel_magics.custom_call.callback import callback, debug_print
+    from kernel_magics.custom_call.registry import custom_calls, plugins
     from kernel_magics.widgets.control_panel import ControlPanel
     from kernel_magics.widgets.inspector import Inspector, inspect
 
@@ -30,8 +31,11 @@ __all__ = [
     "LinkReport",
     "LinkedSymbol",
     "Session",
+    "block",
+    "callback",
     "control_panel",
     "custom_calls",
+    "debug_print",
     "hlo_call",
     "inspect",
     "load",
@@ -55,7 +59,7 @@ _LATE = {
     "custom_calls": "kernel_magics.custom_call.registry",
     "debug_print": "kernel_magics.custom_call.callback",
     "inspect": "kernel_magics.widgets.inspector",
-    "plugins": "kernel_magics.plugin.kernel",
+    "plugins": "kernel_magics.custom_call.registry",  # its handlers reach what is loaded
     "to_jax": "kernel_magics.call.replay.replay",
 }
 
