@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from kernel_magics.characters import visible, visible_lines
-from kernel_magics.plugin.info import PluginInfo, devices_text, version_text
+from kernel_magics.plugin.info import PluginInfo, bytes_text, devices_text, version_text
 from kernel_magics.widgets.protocol_panel import PluginAction, PluginRow, PluginState
 
 _ACTIONS: Mapping[str, tuple[PluginAction, ...]] = {
@@ -16,8 +16,6 @@ _ACTIONS: Mapping[str, tuple[PluginAction, ...]] = {
     "forgotten": ("load",),
 }
 _BUILT_IN = "cpu"
-_KIB = 1024
-_UNITS = ("KiB", "MiB", "GiB", "TiB")
 
 
 def plugin_rows(infos: Iterable[PluginInfo], working: Mapping[str, str]) -> list[PluginRow]:
@@ -41,16 +39,6 @@ def plugin_notes(infos: Iterable[PluginInfo]) -> list[str]:
     ]
 
 
-def memory_text(size_bytes: int | None) -> str:
-    """Returns `1.6 MiB`; empty where it is not known."""
-    if size_bytes is None:
-        return ""
-    size, unit = size_bytes / _KIB, 0
-    while size >= _KIB and unit + 1 < len(_UNITS):
-        size, unit = size / _KIB, unit + 1
-    return f"{size:,.1f} {_UNITS[unit]}"
-
-
 def _row(info: PluginInfo, waiting: str) -> PluginRow:
     facts = info.facts
     state: PluginState = "probing" if waiting else info.state
@@ -63,7 +51,7 @@ def _row(info: PluginInfo, waiting: str) -> PluginRow:
         "pjrt": version_text(facts.pjrt_version) if facts else "",
         "ffi": version_text(facts.ffi_version) if facts else "",
         "devices": visible(devices_text(facts)),
-        "memory": memory_text(info.memory_bytes),
+        "memory": "" if info.memory_bytes is None else bytes_text(info.memory_bytes),
         "problem": visible(short) if is_amiss else "",
         "detail": visible_lines(info.reason) if is_amiss else "",
         "advice": visible("; ".join(info.notes)),

@@ -130,7 +130,13 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The address of a server, and the folder that it serves."""
-    home = tmp_path_factory.mktemp("jupyterlab")
+    with serving(tmp_path_factory.mktemp("jupyterlab")) as served:
+        yield served
+
+
+@contextmanager
+def serving(home: Path) -> Iterator[tuple[str, Path]]:
+    """Runs a JupyterLab that keeps all it writes in `home`."""
     notebooks = home / "notebooks"
     notebooks.mkdir()
     for name, setting in _SETTINGS.items():
@@ -158,6 +164,8 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, 
     command += ["--ServerApp.disable_check_xsrf=True"]
     with (home / "log").open("w") as log:
         environment = os.environ | {name: str(folder) for name, folder in folders.items()}
+        # Else what the environment has installed comes before the copy.
+        environment["JUPYTER_PREFER_ENV_PATH"] = "no"
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
             _wait_for(port, server, home / "log")

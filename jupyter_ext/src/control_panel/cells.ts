@@ -46,6 +46,14 @@ export function servingCell(serving: Serving, plugin: string): HTMLElement {
   );
 }
 
+/** Words of the kernel; what stands between backticks is code. */
+export function spoken(words: string): HTMLElement {
+  const parts = words.split("`");
+  const isWhole = parts.length % 2 === 1;
+  const children = parts.map((part, place) => (place % 2 ? h("code", {}, part) : part));
+  return h("span", {}, ...(isWhole ? children : [words]));
+}
+
 /** Words with the sign of their weight. */
 export function weighed(words: string, weight: Weight): HTMLElement {
   const name = WEIGHTS[weight];

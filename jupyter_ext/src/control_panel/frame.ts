@@ -6,6 +6,7 @@ import { icon } from "../view/icons.ts";
 import { listenForKeys } from "../view/keys.ts";
 import { addSheet } from "../view/style.ts";
 import { callsTable, coverageKey, coverageTable } from "./calls_tab.ts";
+import { spoken } from "./cells.ts";
 import { CompareTab } from "./compare_tab.ts";
 import { loadForm } from "./load_form.ts";
 import styles from "./panel.css";
@@ -204,6 +205,7 @@ class ControlPanel {
     this.#isLoading = isLoading;
     this.#draw();
     if (isLoading) this.#loadForm.querySelector("input")?.focus();
+    else this.#tools.querySelector<HTMLElement>("[aria-expanded]")?.focus();
   }
 
   #announce(words: string): void {
@@ -227,7 +229,7 @@ function heading(words: string, more: string, key: HTMLElement | null = null): H
 }
 
 function note(kind: "warn" | "bad", words: string, action: HTMLElement | null = null): HTMLElement {
-  return h("div", { class: `km-note ${kind}` }, icon("error"), h("span", {}, words), action);
+  return h("div", { class: `km-note ${kind}` }, icon("error"), spoken(words), action);
 }
 
 function failureNote(error: Error): HTMLElement {
@@ -236,8 +238,8 @@ function failureNote(error: Error): HTMLElement {
     "div",
     { class: "km-note bad", role: "alert" },
     icon("error"),
-    h("b", {}, error.message),
+    h("b", {}, spoken(error.message)),
     detail !== "" && h("pre", { tabindex: "0" }, detail),
-    advice !== "" && h("span", {}, advice),
+    advice !== "" && spoken(advice),
   );
 }

@@ -1,5 +1,6 @@
 // The form that loads a plugin from a path.
 import { button, fill, h } from "../view/dom.ts";
+import { spoken } from "./cells.ts";
 import { type Ask, Refused } from "./source.ts";
 
 /** A form in a bar; `done` closes it. */
@@ -17,15 +18,21 @@ export function loadForm(ask: (command: Ask) => Promise<void>, done: () => void)
       const advice = error instanceof Refused ? error.advice : "";
       fill(
         problem,
-        h("div", {}, error instanceof Error ? error.message : String(error)),
+        h("div", {}, spoken(error instanceof Error ? error.message : String(error))),
         error instanceof Refused && error.detail && h("pre", { tabindex: "0" }, error.detail),
-        advice !== "" && h("div", {}, advice),
+        advice !== "" && h("div", {}, spoken(advice)),
       );
     }
   };
+  const leave = (event: KeyboardEvent) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    done();
+  };
+  const listeners = { onsubmit: (event: Event) => void submit(event), onkeydown: leave };
   return h(
     "form",
-    { class: "km-form", "aria-label": "Load from path", onsubmit: (e: Event) => void submit(e) },
+    { class: "km-form", "aria-label": "Load from path", ...listeners },
     h("label", {}, "Name", name),
     h("label", {}, "Path of the shared library", path),
     problem,

@@ -1,7 +1,7 @@
 // The table of plugins: state, where they come from, what they have, what can be done.
 import type { PanelView, PluginAction, PluginRow } from "../protocol.ts";
 import { button, copy, h } from "../view/dom.ts";
-import { amount, head, scrolling, stateBadge, value } from "./cells.ts";
+import { amount, head, scrolling, spoken, stateBadge, value } from "./cells.ts";
 import type { Ask } from "./source.ts";
 
 const COLUMNS = 8;
@@ -55,7 +55,10 @@ function facts(row: PluginRow): HTMLElement[] {
   const versions = [amount(row.pjrt, "PJRT"), amount(row.ffi, "FFI")];
   if (row.problem) {
     const weight = row.state === "broken" ? "bad" : "warn";
-    return [...versions, h("td", { colspan: 2, class: weight, title: row.problem }, row.problem)];
+    return [
+      ...versions,
+      h("td", { colspan: 2, class: weight, title: row.problem }, spoken(row.problem)),
+    ];
   }
   return [...versions, value(row.devices), amount(row.memory, "memory")];
 }
@@ -100,9 +103,9 @@ function details(row: PluginRow, events: PluginEvents): HTMLElement {
     h(
       "td",
       { colspan: COLUMNS },
-      h("b", {}, row.problem),
+      h("b", {}, spoken(row.problem)),
       h("pre", { tabindex: "0", "aria-label": `Error of ${row.name}` }, row.detail),
-      row.advice,
+      spoken(row.advice),
       " ",
       button("km-link", { onclick: copied }, "Copy error"),
     ),

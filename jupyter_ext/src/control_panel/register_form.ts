@@ -1,6 +1,7 @@
 // The form that registers a library's symbol. Keeps what was typed while tables come and go.
 import type { PanelView } from "../protocol.ts";
 import { button, fill, h, set } from "../view/dom.ts";
+import { spoken } from "./cells.ts";
 import { type Ask, Refused } from "./source.ts";
 
 export class RegisterForm {
@@ -86,9 +87,9 @@ export class RegisterForm {
     }
     fill(
       this.#problem,
-      h("div", {}, message),
+      h("div", {}, spoken(message)),
       detail !== "" && h("pre", { tabindex: "0" }, detail),
-      advice !== "" && h("div", {}, advice),
+      advice !== "" && h("div", {}, spoken(advice)),
     );
   }
 }
