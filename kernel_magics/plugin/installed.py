@@ -17,7 +17,7 @@ from kernel_magics.plugin.library_file import library_fault
 GROUP = "jax_plugins"
 """Of entry points, and the name of the namespace package: JAX imports both at its start."""
 
-_ENDINGS = (b".so", b".dylib", b".dll")
+_ENDINGS = {"linux": (b".so",), "win32": (b".dll",)}.get(sys.platform, (b".so", b".dylib"))
 _HINT = re.compile(rb"pjrt|libtpu|xla[^/]*plugin", re.IGNORECASE)
 _LARGE_BYTES = 16 << 20
 """Libraries of this size are looked into, whatever they are called."""
@@ -97,7 +97,7 @@ def _library_of(module: str, one: _Distribution) -> Path | None:
 
 def _library_in(folder: Path) -> Path | None:
     for entry in _entries(folder):
-        if entry.name.endswith((".so", ".dylib", ".dll")) and not library_fault(Path(entry.path)):
+        if entry.name.encode().endswith(_ENDINGS) and not library_fault(Path(entry.path)):
             return Path(entry.path)
     return None
 

@@ -65,17 +65,18 @@ class Placement:
         Raises:
             PlacementError: Names the argument, both devices, and the way to move it.
         """
-        for i, argument in enumerate(args):
+        for argument in args:
             if not isinstance(argument, Tracer) and getattr(argument, "committed", False):
-                self._check_one(program, i, argument, device or default_device())
+                self._check_one(program, args, argument, device or default_device())
 
-    def _check_one(self, program: Program, i: int, argument: Any, wanted: Any) -> None:
+    def _check_one(self, program: Program, args: Sequence[Any], argument: Any, wanted: Any) -> None:
         devices = sorted(argument.devices(), key=lambda device: device.id)
         client = devices[0].client
         if not self.is_forgotten(client) and (
             wanted is None or wanted in devices or (len(devices) > 1 and wanted.client is client)
         ):
             return
+        i = next(i for i, given in enumerate(args) if given is argument)
         name = self.name_of(client)
         target = wanted if wanted is not None else first_device(_jax_private.default_client())
         in_use = self.name_of(target.client)
