@@ -23,9 +23,13 @@ LINES = 200
 PLUGINS = ("fastatomstruct_xla_cpu", "xla_cpu_pjrt")
 """Those of the `dev` extra; left out where they are not installed."""
 
-LIST = "import importlib.metadata as m; [d.metadata['Name'] for d in m.distributions()]"
-START = "import jax, sys; from kernel_magics import _jax_private as p; jax.devices(); "
-START += "p.start_plugin('peer', sys.argv[1], {})"
+START = """
+import jax, sys
+from jax._src import xla_bridge
+jax.devices()
+xla_bridge.register_plugin("peer", library_path=sys.argv[1])
+xla_bridge.make_pjrt_c_api_client("peer")
+"""
 
 
 def run() -> list[Row]:
