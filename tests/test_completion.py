@@ -5,6 +5,7 @@ from IPython.core.completer import provisionalcompleter
 
 import kernel_magics as km
 from kernel_magics.ir.op_docs import op_docs
+from kernel_magics.magics.editor.cell_text import MAGIC
 from kernel_magics.magics.editor.completion import complete
 from kernel_magics.magics.editor.hover import meaning
 from tests.cells import DOUBLE, run
@@ -96,6 +97,13 @@ def test_values_are_those_of_the_region_and_of_those_around_it(place, expected):
     found = complete(CELL, at, km.Session())
     assert found is not None
     assert [candidate.text for candidate in found[1]] == expected
+
+
+def test_a_value_is_not_offered_to_its_own_statement():
+    text = "%%hlo\nfunc.func @f(%left: f32, %right: f32) {\n  %y = arith.addf %"
+    found = complete(text, len(text), km.Session())
+    assert found is not None
+    assert [candidate.text for candidate in found[1]] == ["%right", "%left"]
 
 
 def test_blocks_are_those_of_the_region():
@@ -200,7 +208,7 @@ def test_no_text_makes_it_raise(data):
     session = km.Session()
     for offset in data.draw(st.lists(st.integers(0, len(text)), min_size=1, max_size=5)):
         complete(text, offset, session)
-        if text.startswith("%%hlo"):
+        if MAGIC.match(text):
             meaning(text, offset, session)
 
 

@@ -18,8 +18,8 @@ const MLIR: readonly Rule[] = [
   [/^\/\/.*/, "comment"],
   [/^"[a-z_]\w*(?:\.[\w$-]+)+"(?=\s*\()/, "builtin"],
   [STRING, "string"],
-  [/^@(?:"(?:[^"\\]|\\.)*(?:"|$)|[\w$.-]+)/, "def"],
-  [/^%[\w$.-]+(?:[:#]\d+)?/, "variableName"],
+  [/^@(?:"(?:[^"\\]|\\.)*(?:"|$)|[\w$.-]*)/, "def"],
+  [/^%[\w$.-]*(?:[:#]\d+)?/, "variableName"],
   [/^\^[\w$.-]*/, "labelName"],
   [/^[#!][a-zA-Z_][\w$.-]*/, "atom"],
   // Not where a shape begins with them: the `x` belongs to the type then.

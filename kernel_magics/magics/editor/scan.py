@@ -76,8 +76,8 @@ class Scan:
         """The values that may be used at a place, by name; the innermost of each."""
         found: dict[str, Value] = {}
         for value in self.values:
-            begin = value.start + 1 if value.results is None else value.statement[1]
-            if begin <= offset <= value.until:
+            begin = value.start if value.results is None else value.statement[1]
+            if begin < offset <= value.until:
                 known = found.get(value.name)
                 if known is None or known.start < value.start:
                     found[value.name] = value
