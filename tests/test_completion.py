@@ -43,6 +43,12 @@ module @scaled {
 """
 
 
+CALLER = """func.func @caller(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.custom_call @my_target(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}"""
+
+
 def offered(typed: str, cell: str = CELL, session: km.Session | None = None) -> list[str]:
     """What may follow when something has been typed at `HERE`."""
     at = cell.index("HERE")
@@ -139,6 +145,9 @@ def test_functions_of_the_session_are_offered(session):
         ("%%hlo name --sh", ["--show"]),
         ("%%hlo name --show t", ["text"]),
         ("%%hlo name --func ", ["main", "goes_on"]),
+        ("%%custom_call --lang", ["--language"]),
+        ("%%custom_call scale --language ", ["c++", "c"]),
+        ("%%custom_call my_", ["my_target"]),
         ("%hlo dr", ["drop"]),
         ("%hlo drop --f", ["--force"]),
         ("%hlo drop d", ["double"]),
@@ -146,13 +155,17 @@ def test_functions_of_the_session_are_offered(session):
 )
 def test_options_and_commands_are_offered(session, line, expected):
     session.define(DOUBLE, name="double")
+    session.define(CALLER, name="caller")
     text = line + CELL[CELL.index("\n") :] if line.startswith("%%") else line
     found = complete(text, len(line), session)
     assert found is not None
     assert [candidate.text for candidate in found[1]] == expected
 
 
-@pytest.mark.parametrize("text", ["x = stablehlo", "print('%%hlo')", "%hlo load a", "%%time\nsta"])
+@pytest.mark.parametrize(
+    "text",
+    ["x = stablehlo", "print('%%hlo')", "%hlo load a", "%%time\nsta", "%%custom_call a\nint"],
+)
 def test_other_cells_and_names_of_files_are_left_to_ipython(text):
     assert complete(text, len(text), km.Session()) is None
 

@@ -103,9 +103,18 @@ def test_the_magic_and_its_options_are_explained():
     cell = "%%hlo name --show text\nfunc.func @f() { return }"
     said = explained("%%hlo", cell)
     assert said is not None
-    assert said.startswith("%%hlo [-h] [--func FUNC] [--show {graph,text,symbols,nothing}]")
+    assert said.startswith("%%hlo [-h] [--func FUNC] ")
     assert explained("--show", cell) == "--show\nWhat the cell shows (default: graph)."
     assert explained("name", cell) is None
+
+
+def test_of_a_custom_call_the_first_line_is_explained():
+    cell = "%%custom_call target --language c++\nint print;"
+    said = explained("%%custom_call", cell)
+    assert said is not None
+    assert said.startswith("%%custom_call [-h]")
+    assert (explained("--language", cell) or "").startswith("--language\n")
+    assert explained("print", cell) is None
 
 
 @pytest.fixture(scope="module")

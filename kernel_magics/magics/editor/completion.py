@@ -11,9 +11,14 @@ from IPython.core.completer import (
     context_matcher,
 )
 
-from kernel_magics.magics.arguments import MagicParser, cell_parser, line_parser
+from kernel_magics.magics.arguments import (
+    MagicParser,
+    cell_parser,
+    custom_call_parser,
+    line_parser,
+)
 from kernel_magics.magics.editor.candidates import Candidate, candidates
-from kernel_magics.magics.editor.cell_text import MAGIC, CellText
+from kernel_magics.magics.editor.cell_text import CUSTOM_CALL, MAGIC, CellText
 from kernel_magics.magics.editor.scan import symbols
 from kernel_magics.sessions import Session
 
@@ -61,9 +66,17 @@ def complete(text: str, offset: int, session: Session) -> tuple[str, list[Candid
             return candidates(cell, offset, session.functions)
         functions = [s.name for s in symbols(text, cell.code) if s.kind == "func.func"]
         return _words(cell_parser(), line, {"--func": functions, "": list(session.units)})
+    if CUSTOM_CALL.match(line):
+        return _words(custom_call_parser(), line, {"": _targets(session)})
     if _LINE_MAGIC.match(line):
         return _words(line_parser(), line, {"": list(session.units)})
     return None
+
+
+def _targets(session: Session) -> list[str]:
+    """The custom calls that the session's programs make."""
+    ops = [op for unit in session.units.values() for op in unit.index.ops]
+    return list(dict.fromkeys(target for op in ops for target in op.custom_calls))
 
 
 def _words(
@@ -90,7 +103,7 @@ def _words(
     if set(before) & _FILE_COMMANDS and word[:1] != "-":
         return None
     offered = _offer(word, inner.words(), "keyword")
-    if parser.prog == "%%hlo" or set(before) & _UNIT_COMMANDS:
+    if parser.prog.startswith("%%") or set(before) & _UNIT_COMMANDS:
         offered += _offer(word, names[""], "instance") if word[:1] != "-" else []
     return (word, offered) if offered else None
 

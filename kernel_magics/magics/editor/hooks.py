@@ -4,7 +4,7 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from kernel_magics.magics.editor.cell_text import MAGIC
+from kernel_magics.magics.editor.cell_text import CUSTOM_CALL, MAGIC
 from kernel_magics.magics.editor.completion import make_matcher
 from kernel_magics.magics.editor.hover import meaning
 from kernel_magics.sessions import Session
@@ -51,7 +51,7 @@ class _Inspection:
     def __call__(
         self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
     ) -> Any:
-        if not MAGIC.match(code):
+        if not MAGIC.match(code) and not CUSTOM_CALL.match(code):
             return self.before(code, cursor_pos, detail_level, omit_sections)
         found = meaning(code, cursor_pos, self._session)
         reply: dict[str, Any] = {"status": "ok", "found": found is not None}

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kernel_magics.ir.op_docs import OpDoc, op_docs
-from kernel_magics.magics.arguments import cell_parser
-from kernel_magics.magics.editor.cell_text import MAGIC, CellText
+from kernel_magics.magics.arguments import MagicParser, cell_parser, custom_call_parser
+from kernel_magics.magics.editor.cell_text import CUSTOM_CALL, CellText
 from kernel_magics.magics.editor.scan import Scan, Symbol, Value, scan, symbols, type_end
 from kernel_magics.magics.editor.types import closing, described, result_types
 from kernel_magics.sessions import Session
@@ -46,7 +46,7 @@ def meaning(text: str, offset: int, session: Session) -> Meaning | None:
     """What the word at a place means; None where nothing is known of it.
 
     Args:
-        text: A `%%hlo` cell, also one that does not parse.
+        text: A `%%hlo` or `%%custom_call` cell, also one that does not parse.
         offset: In characters.
         session: What `@` may name beside the cell's own symbols.
     """
@@ -54,8 +54,11 @@ def meaning(text: str, offset: int, session: Session) -> Meaning | None:
     start, end = cell.word_at(offset)
     if start == end:
         return None
+    if CUSTOM_CALL.match(text):
+        is_first = "\n" not in text[:offset].lstrip()
+        return _of_magic(text, start, end, custom_call_parser()) if is_first else None
     if offset < cell.body:
-        return _of_magic(text, start, end)
+        return _of_magic(text, start, end, cell_parser())
     if cell.is_silent(offset) and cell.is_silent(start + 1):
         return None
     word = text[start:end]
@@ -70,16 +73,13 @@ def meaning(text: str, offset: int, session: Session) -> Meaning | None:
 _Answer = tuple[str, str] | None
 
 
-def _of_magic(text: str, start: int, end: int) -> Meaning | None:
-    magic = MAGIC.match(text)
-    assert magic is not None
-    if start < magic.end():
-        start, end = text.index("%"), magic.end()
-        parser = cell_parser()
+def _of_magic(text: str, start: int, end: int, parser: MagicParser) -> Meaning | None:
+    magic = text.index("%"), text.index("%") + len(parser.prog)
+    if start < magic[1]:
         usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
-        return Meaning(start, end, usage, parser.description or "")
+        return Meaning(*magic, usage, parser.description or "")
     word = text[start:end]
-    words = cell_parser().help_of(word)
+    words = parser.help_of(word)
     return Meaning(start, end, word, words[:1].upper() + words[1:] + ".") if words else None
 
 
