@@ -44,3 +44,8 @@ def numpy_dtype(number: int) -> np.dtype:
     if name is None or (name not in np.sctypeDict and not hasattr(jnp, name)):
         raise TypeError(f"NumPy has no dtype for XLA's element type {number}")
     return np.dtype(name) if name in np.sctypeDict else np.dtype(getattr(jnp, name))
+
+
+def xla_number(dtype: np.dtype) -> int | None:
+    """XLA's number for a dtype; None for types narrower than a byte, and those XLA has not."""
+    return next((number for number, name in _NAMES.items() if name == dtype.name), None)

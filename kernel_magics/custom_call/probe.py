@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -77,15 +78,52 @@ _ADVICE = (
 )
 
 
-def _ask(name: str, file: Path, preload: Sequence[Path], symbol: str | None) -> Mapping[str, Any]:
-    question = {
+@dataclass(frozen=True, slots=True)
+class Called:
+    """How a call of a handler in a process of its own ended."""
+
+    code: int | None
+    """The process's exit code; None where it took too long."""
+    answer: Mapping[str, Any]
+    """`findings`, `error`, or `needs_host`; empty where the process ended before."""
+    words: str
+    """What it wrote to stderr."""
+
+
+def call_handler(
+    file: Path, preload: Sequence[Path], symbol: str, call: Mapping[str, Any], timeout_s: float
+) -> Called:
+    """Calls a handler in a process that has no XLA, and therefore starts at once.
+
+    Args:
+        file: The library.
+        preload: Libraries beside the original, to be loaded before.
+        symbol: The handler's name.
+        call: As `host_child.call` takes it.
+        timeout_s: When the process is ended.
+    """
+    question = {**_question(file, preload, symbol, timeout_s), "call": call}
+    code, output, words = _run(json.dumps(question), timeout_s)
+    is_timeout = code is not None and -code == getattr(signal, "SIGALRM", 0)
+    answer: Mapping[str, Any] = json.loads(output) if code == 0 and output else {}
+    return Called(None if is_timeout else code, answer, words)
+
+
+def _question(
+    file: Path, preload: Sequence[Path], symbol: str | None, timeout_s: float
+) -> dict[str, Any]:
+    return {
         "library": str(file),
         "preload": [str(path) for path in preload],
         "symbol": symbol,
         "minor": ffi_version()[1],
-        "timeout_s": _TIMEOUT_S,
+        "timeout_s": timeout_s,
     }
-    code, output, words = _run(json.dumps(question))
+
+
+def _ask(name: str, file: Path, preload: Sequence[Path], symbol: str | None) -> Mapping[str, Any]:
+    question = _question(file, preload, symbol, _TIMEOUT_S)
+    code, output, words = _run(json.dumps(question), _TIMEOUT_S)
     if code == 0:
         answer: dict[str, Any] = json.loads(output)
         if "load" in answer:
@@ -106,7 +144,7 @@ def _ask(name: str, file: Path, preload: Sequence[Path], symbol: str | None) -> 
     )
 
 
-def _run(question: str) -> tuple[int | None, str, str]:
+def _run(question: str, timeout_s: float) -> tuple[int | None, str, str]:
     """Exit code (None: it took too long), answer, and what was written to stderr."""
     program = Path(__file__).with_name("probe_child.py")
     process = subprocess.Popen(  # noqa: S603 - our own program
@@ -119,7 +157,7 @@ def _run(question: str) -> tuple[int | None, str, str]:
         start_new_session=True,
     )
     try:
-        output, words = process.communicate(question + "\n", timeout=_TIMEOUT_S)
+        output, words = process.communicate(question + "\n", timeout=timeout_s)
     except subprocess.TimeoutExpired:
         _kill(process)
         return None, "", process.communicate()[1]

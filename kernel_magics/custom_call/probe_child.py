@@ -1,4 +1,4 @@
-"""The program of a probe: loads a library and asks a function whether it is a handler.
+"""The program of a probe: loads a library, asks a function whether it is a handler, or calls it.
 
 It is run by its path, in a process of its own that may crash, and needs the standard library
 alone. What it is asked stands on its stdin, its answer goes to the stdout that it had: JSON.
@@ -23,7 +23,7 @@ def main() -> None:
     # What the library prints is not the answer.
     os.dup2(2, 1)
     if hasattr(signal, "alarm"):
-        signal.alarm(int(asked["timeout_s"]) + 1)
+        signal.alarm(int(asked["timeout_s"]) + 2)
     os.write(answers, json.dumps(_answer(asked)).encode())
     # Ends without what the library wants done at the end, which may hang.
     os._exit(0)
@@ -41,13 +41,19 @@ def _answer(asked: dict[str, Any]) -> dict[str, Any]:
         function = getattr(library, asked["symbol"])
     except AttributeError:
         return {"missing": asked["symbol"]}
+    if asked.get("call") is not None:
+        os.write(2, b"calling\n")
+        abi, areas, host = _load("abi"), _load("guard_area"), _load("host_child")
+        answer: dict[str, Any] = host.call(function, abi, areas, asked["call"], asked["minor"])
+        return answer
     os.write(2, b"asking\n")
     return _ask(function, asked["minor"])
 
 
 def _ask(function: Any, minor: int) -> dict[str, Any]:
     """Calls it as a host does that wants to know its version, as one of `minor`."""
-    abi = _load_abi()
+    abi = _load("abi")
+    host = _load("host_child").Host(abi, minor)
     metadata = abi.Metadata()
     metadata.struct_size = ctypes.sizeof(metadata)
     metadata.version.struct_size = ctypes.sizeof(metadata.version)
@@ -55,56 +61,20 @@ def _ask(function: Any, minor: int) -> dict[str, Any]:
     extension = abi.MetadataExtension()
     extension.base.struct_size, extension.base.type = ctypes.sizeof(extension), abi.METADATA
     extension.metadata = ctypes.addressof(metadata)
-    api, errors = _api(abi, minor)
-    frame = abi.CallFrame()
-    # Up to `attributes`: a field behind it, which this version may not have, is no part of it.
-    frame.struct_size = abi.CallFrame.future.offset
-    for part in (frame.arguments, frame.results, frame.attributes):
-        part.struct_size = ctypes.sizeof(part)
-    frame.extension_start, frame.api = ctypes.addressof(extension), ctypes.addressof(api)
-    frame.stage = 3
+    frame = host.frame()
+    frame.extension_start = ctypes.addressof(extension)
     function.restype, function.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     error = function(ctypes.addressof(frame))
-    if errors:
-        return {"error": errors[0]}
+    if host.errors:
+        return {"error": host.errors[0][0]}
     version = [metadata.version.major, metadata.version.minor]
     return {"version": None if error or _UNSET in version else version}
 
 
-def _api(abi: Any, minor: int) -> tuple[Any, list[str]]:
-    """A host that can make errors and nothing else, and the errors that it was asked to make."""
-    errors: list[str] = []
-
-    def create(address: int | None) -> int:
-        wanted = abi.ErrorCreate.from_address(address)
-        errors.append((wanted.message or b"").decode(errors="replace"))
-        return 1
-
-    def refuse(_: int | None) -> int:
-        errors.append("it uses what a host has for calls alone")
-        return 1
-
-    class Host(ctypes.Structure):
-        _fields_ = (("head", abi.Api), ("more", ctypes.c_void_p * 64))
-
-    host = Host()
-    functions = (abi.HandlerFunction(create), abi.HandlerFunction(refuse))
-    made, refused = (ctypes.cast(function, ctypes.c_void_p).value for function in functions)
-    host.head.struct_size = ctypes.sizeof(host)
-    host.head.version.struct_size = ctypes.sizeof(host.head.version)
-    host.head.version.minor = minor
-    host.head.error_create = made
-    host.head.error_message = host.head.error_destroy = refused
-    host.more[:] = [refused] * len(host.more)
-    # They live as long as what points at them.
-    host.functions = functions
-    return host, errors
-
-
-def _load_abi() -> Any:
-    """By its path: the package that it belongs to would import JAX."""
-    path = Path(__file__).with_name("abi.py")
-    spec = importlib.util.spec_from_file_location("kernel_magics_abi", path)
+def _load(name: str) -> Any:
+    """A module beside this one, by its path: the package that it belongs to would import JAX."""
+    path = Path(__file__).with_name(f"{name}.py")
+    spec = importlib.util.spec_from_file_location(f"kernel_magics_{name}", path)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)

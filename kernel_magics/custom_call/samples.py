@@ -1,5 +1,6 @@
 """Arguments and attributes that a contract allows: small, and unlike each other."""
 
+import base64
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,15 +11,18 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 
+from kernel_magics.custom_call.abi import ARRAY, SCALAR, STRING
 from kernel_magics.custom_call.contract import Contract
 from kernel_magics.custom_call.contract_parts import ContractParts, is_size
 from kernel_magics.custom_call.contract_types import ArrayType, AttributeType, dtype_of, kind_of
+from kernel_magics.custom_call.dtypes import xla_number
 from kernel_magics.errors import SignatureError
 
 _PRIMES = (3, 5, 7, 11, 13, 17)
 _SIZES = (4, 8, 6, 16, 3, 2, 5, 1, 32, 64, 128, 256, 12, 7, 512, 1024)
 _MOST_TRIES = 5000
 _MOST_BYTES = 64 << 20
+_MOST_LIGHT_BYTES = 1 << 20
 _LEADING = (2,)
 
 
@@ -125,3 +129,33 @@ def _value(kind: AttributeType) -> Any:
         return ""
     one: Any = True if kind.word == "bool" else 1
     return kind.cast([one]) if kind.is_array else kind.cast(one)
+
+
+def light_call(sample: Sample) -> dict[str, Any] | None:
+    """A sample as `host_child.call` takes it; None where it is large, or XLA packs its types."""
+    arrays = [*sample.arguments, *sample.results]
+    numbers = [xla_number(np.dtype(array.dtype)) for array in arrays]
+    sizes = [math.prod(array.shape) * np.dtype(array.dtype).itemsize for array in arrays]
+    if None in numbers or sum(sizes) > _MOST_LIGHT_BYTES:
+        return None
+    kinds: list[dict[str, Any]] = [
+        {"dtype": number, "dims": list(array.shape), "size": size}
+        for array, number, size in zip(arrays, numbers, sizes, strict=True)
+    ]
+    count = len(sample.arguments)
+    for kind, array in zip(kinds[:count], sample.arguments, strict=True):
+        kind["data"] = base64.b64encode(array.tobytes()).decode()
+    attributes = [_written(n, sample.attributes[n]) for n in sorted(sample.attributes)]
+    if any(attribute["dtype"] is None for attribute in attributes):
+        return None
+    return {"arguments": kinds[:count], "results": kinds[count:], "attributes": attributes}
+
+
+def _written(name: str, value: Any) -> dict[str, Any]:
+    content = value.encode() if isinstance(value, str) else np.asarray(value).tobytes()
+    found = {"name": name, "data": base64.b64encode(content).decode(), "size": len(content)}
+    if isinstance(value, str):
+        return {**found, "kind": STRING, "dtype": 0}
+    array = np.asarray(value)
+    kind = ARRAY if array.ndim else SCALAR
+    return {**found, "kind": kind, "dtype": xla_number(array.dtype), "size": array.size}

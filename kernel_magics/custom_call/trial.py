@@ -1,18 +1,23 @@
 """A handler runs once in a child process before this one trusts it."""
 
+import signal
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import jax
 
+from kernel_magics.custom_call import trial_errors as errors
+from kernel_magics.custom_call.abi import CODES
 from kernel_magics.custom_call.cache import digest, kernel_cache
 from kernel_magics.custom_call.contract import Contract
 from kernel_magics.custom_call.handler import Handler
+from kernel_magics.custom_call.host_child import NEEDS_HOST
 from kernel_magics.custom_call.library import Library, Loaded
-from kernel_magics.custom_call.probe import ffi_version
-from kernel_magics.custom_call.samples import Sample, sample_call
-from kernel_magics.errors import HandlerError, SandboxError
+from kernel_magics.custom_call.probe import Called, call_handler, ffi_version
+from kernel_magics.custom_call.samples import Sample, light_call, sample_call
+from kernel_magics.errors import SandboxError
 from kernel_magics.sandbox.handlers import HandlerCall
 from kernel_magics.sandbox.kernel import kernel_sandbox
 from kernel_magics.sandbox.policy import policy
@@ -121,106 +126,53 @@ def try_code(code: Handler, contract: object, *, sandbox: _Asker | None = None) 
 
 
 def _try(library: Library, symbol: str, sample: Sample, sandbox: _Asker) -> float:
+    """Calls it, in a process without XLA where that will do: it starts in milliseconds."""
+    name = f"`{symbol}` of {library.name}"
+    began = time.perf_counter()
+    question = light_call(sample)
+    if question is not None:
+        called = call_handler(library.file, library.preload, symbol, question, policy().timeout_s)
+        if not called.answer.get("needs_host") and NEEDS_HOST not in called.words:
+            _judge_light(name, sample, called)
+            return time.perf_counter() - began
+    _try_with_xla(name, library, symbol, sample, sandbox)
+    return time.perf_counter() - began
+
+
+def _judge_light(name: str, sample: Sample, called: Called) -> None:
+    lines = [line for line in called.words.split("\n") if line.strip() and line != "calling"]
+    if called.code is None:
+        raise errors.hung(name, sample, policy().timeout_s)
+    if called.code != 0:
+        raise errors.ended(name, sample, called.code, lines)
+    if error := called.answer.get("error"):
+        names = {code: word for word, code in CODES.items()}
+        raise errors.failed(name, sample, f"{names.get(error['code'], 'UNKNOWN')}: {error['text']}")
+    if called.answer["findings"]:
+        raise errors.misbehaved(name, sample, called.answer["findings"])
+
+
+def _try_with_xla(
+    name: str, library: Library, symbol: str, sample: Sample, sandbox: _Asker
+) -> None:
     call = HandlerCall(
         library.file, symbol, sample.arguments, sample.results, sample.attributes, library.preload
     )
-    name = f"`{symbol}` of {library.name}"
     try:
         found = sandbox.request(
             "call_handler", *call.message(), timeout_s=policy().timeout_s, what=f"Trying {name}"
         )
     except SandboxError as error:
-        if not error.signal and not error.is_timeout and error.exit_code is None:
+        if error.is_timeout:
+            raise errors.hung(name, sample, policy().timeout_s) from error
+        if not error.signal and error.exit_code is None:
             raise
-        raise _ended(name, sample, error) from error
+        ending = -signal.Signals[error.signal] if error.signal in _SIGNALS else error.exit_code
+        raise errors.ended(name, sample, ending or 0, error.stderr) from error
     if isinstance(found, Refusal):
-        raise _failed(name, sample, found.text)
-    problems = [_finding(finding) for finding in found.head["findings"]]
-    if any(problems):
-        raise _error(
-            f"{name} {' and '.join(filter(None, problems))}",
-            sample,
-            advice="Compare its loops with the shapes of its buffers; the contract says how large "
-            "each is.",
-        )
-    return found.seconds
+        raise errors.failed(name, sample, found.text)
+    if found.head["findings"]:
+        raise errors.misbehaved(name, sample, found.head["findings"])
 
 
-def _ended(name: str, sample: Sample, error: SandboxError) -> HandlerError:
-    if error.is_timeout:
-        what = f"{name} did not come to an end in {policy().timeout_s:g} s"
-        return _error(what, sample, advice="Look for a loop that does not end.")
-    words = error.suspect
-    if "terminate called" in words or words.startswith("what():"):
-        thrown = " ".join(line.strip() for line in error.stderr if "terminate called" in line)
-        thrown = thrown.replace("terminate called after throwing an instance of", "").strip()
-        said = "".join(line.strip() for line in error.stderr if line.strip().startswith("what():"))
-        return _error(
-            f"{name} threw a C++ exception {thrown}".rstrip(),
-            sample,
-            [said.removeprefix("what():").strip()] if said else [],
-            "Catch it and return an `ffi::Error`.",
-        )
-    how = error.signal or f"exit code {error.exit_code}"
-    return _error(f"{name} ended the process: {how}", sample, [words] if words else [])
-
-
-def _failed(name: str, sample: Sample, text: str) -> HandlerError:
-    """What XLA, or the handler by way of it, said."""
-    first = text.strip().split("\n", 1)[0]
-    details = [line for line in text.strip().split("\n") if line.strip()][:8]
-    if "Wrong number of" in text or "Wrong buffer" in text or "Wrong scalar" in text:
-        return _error(
-            f"{name} is bound to other arguments, results or attributes than its contract says",
-            sample,
-            details,
-            "Make the binding and the contract say the same.",
-        )
-    if "exception" in text.lower() or "XLA FFI call failed" in text:
-        return _error(
-            f"{name} threw a C++ exception",
-            sample,
-            details,
-            "Catch it and return an `ffi::Error`.",
-        )
-    if "Unexpected XLA_FFI" in text or "incompatible" in text:
-        return _error(
-            f"{name} was compiled with headers that do not fit this jaxlib",
-            sample,
-            details,
-            "Compile it with the headers in `jax.ffi.include_dir()`.",
-        )
-    return _error(
-        f"{name} returned an error: {first}",
-        sample,
-        details[1:],
-        "If it does not take such arrays, say so in the contract (`where n % 4 == 0`).",
-    )
-
-
-def _finding(found: Mapping[str, Any]) -> str:
-    """Half a sentence for what a guard has seen; empty where it is no problem."""
-    if found["what"] == "asynchronous":
-        return ""
-    buffer = f"{found['kind']} {found['at'] + 1}"
-    if found["what"] == "untouched":
-        return f"leaves {buffer} as it was"
-    if found["what"] == "argument written":
-        return f"writes into {buffer}, which others may use"
-    sides = [
-        f"up to {found[side]:,} bytes {word}"
-        for side, word in (("before", "before"), ("behind", "behind"))
-        if found[side]
-    ]
-    return f"writes {' and '.join(sides)} {buffer}"
-
-
-def _error(
-    what: str, sample: Sample, details: Sequence[str] = (), advice: str = ""
-) -> HandlerError:
-    untouched = "It was tried in a child process: the kernel is untouched."
-    return HandlerError(
-        what,
-        details=[f"tried with: {sample}", *details],
-        advice=f"{advice} {untouched}".strip(),
-    )
+_SIGNALS = {known.name for known in signal.Signals}

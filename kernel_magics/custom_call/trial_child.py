@@ -1,21 +1,17 @@
 """A handler's first call, in a child process, with guard bytes around each of its buffers."""
 
 import ctypes
-import mmap
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 import numpy as np
 
 from kernel_magics.custom_call import abi
+from kernel_magics.custom_call.guard_area import Area
 from kernel_magics.sandbox.arrays import array_blobs, array_heads, read_arrays, read_kinds
 
 _TARGET = "kernel_magics_trial"
-_GUARD_BYTES = 64 << 10
-_PATTERN = bytes((131 * i + 17) & 255 for i in range(256))
 
 
 def call_handler(
@@ -61,61 +57,6 @@ def _size(array: Any) -> int | None:
     return int(np.prod(array.shape, dtype=np.int64)) * dtype.itemsize
 
 
-@dataclass(slots=True)
-class _Area:
-    """Memory for one buffer between guard bytes, and between pages that nobody may touch."""
-
-    size: int
-    seed: int
-    """Of its guard bytes: a handler may copy those of another area here."""
-    memory: mmap.mmap = field(init=False)
-    start: int = field(init=False)
-    """Address of the buffer."""
-
-    def __post_init__(self) -> None:
-        page = mmap.PAGESIZE
-        whole = 2 * _GUARD_BYTES + -(-self.size // page) * page + 2 * page
-        self.memory = mmap.mmap(-1, whole)
-        first = ctypes.addressof(ctypes.c_char.from_buffer(self.memory))
-        self.start = first + page + _GUARD_BYTES
-        ctypes.memmove(first, _pattern(whole, self.seed), whole)
-        if sys.platform == "linux":
-            protect = ctypes.CDLL(None).mprotect
-            protect(ctypes.c_void_p(first), ctypes.c_size_t(page), 0)
-            protect(ctypes.c_void_p(first + whole - page), ctypes.c_size_t(page), 0)
-
-    def overrun(self) -> tuple[int, int]:
-        """Bytes before and behind the buffer up to which something was written."""
-        front = ctypes.string_at(self.start - _GUARD_BYTES, _GUARD_BYTES)
-        behind = ctypes.string_at(self.start + self.size, _GUARD_BYTES)
-        before = _changed(front, _expected(self.start - _GUARD_BYTES, self))
-        after = _changed(behind, _expected(self.start + self.size, self))
-        return (
-            _GUARD_BYTES - before[0] if len(before) else 0,
-            int(after[-1]) + 1 if len(after) else 0,
-        )
-
-    def is_untouched(self) -> bool:
-        """Whether nothing was written into the buffer."""
-        content = ctypes.string_at(self.start, self.size)
-        return self.size > 0 and content == _expected(self.start, self, self.size)
-
-
-def _pattern(size: int, seed: int) -> bytes:
-    shift = seed % len(_PATTERN)
-    turned = _PATTERN[shift:] + _PATTERN[:shift]
-    return (turned * (size // len(turned) + 1))[:size]
-
-
-def _expected(address: int, area: _Area, size: int = _GUARD_BYTES) -> bytes:
-    first = area.start - _GUARD_BYTES - mmap.PAGESIZE
-    return _pattern(size, area.seed + address - first)
-
-
-def _changed(found: bytes, expected: bytes) -> np.ndarray:
-    return np.flatnonzero(np.frombuffer(found, np.uint8) != np.frombuffer(expected, np.uint8))
-
-
 class GuardedHandler:
     """Stands in for a handler: lends it memory of its own, and looks at that afterwards."""
 
@@ -124,7 +65,7 @@ class GuardedHandler:
     ) -> None:
         address = ctypes.cast(function, ctypes.c_void_p).value or 0
         self._handler = abi.HandlerFunction(address)
-        self._sizes = {"argument": arguments, "result": results}
+        self._sizes = (arguments, results)
         self._thunk = abi.HandlerFunction(self._call)
         self._kept: list[Any] = []
         self.findings: list[dict[str, Any]] = []
@@ -142,51 +83,37 @@ class GuardedHandler:
             _take_version_of_host(frame)
             return error
         lent = [
-            *self._lend(frame.arguments, "argument"),
-            *self._lend(frame.results, "result"),
+            *self._lend(frame.arguments, self._sizes[0], is_result=False),
+            *self._lend(frame.results, self._sizes[1], is_result=True),
         ]
         # For ever: threads of the handler may be late.
         self._kept += lent
         error = self._handler(pointer)
         if frame.future:
             # It goes on in the background, and nothing can be said of its buffers yet.
-            self.findings.append({"what": "asynchronous"})
             return error
-        for kind, at, area, buffer, original in lent:
-            self._look(kind, at, area, original, failed=bool(error))
-            if kind == "result":
+        for area, buffer, original in lent:
+            if finding := area.finding(failed=bool(error)):
+                self.findings.append(finding)
+            if area.is_result:
                 ctypes.memmove(original, area.start, area.size)
             buffer.data = original
         return error
 
-    def _lend(self, buffers: Any, kind: str) -> list[tuple[str, int, _Area, Any, int]]:
-        lent: list[tuple[str, int, _Area, Any, int]] = []
-        for at, size in enumerate(self._sizes[kind]):
+    def _lend(
+        self, buffers: Any, sizes: Sequence[int | None], *, is_result: bool
+    ) -> list[tuple[Area, Any, int]]:
+        lent: list[tuple[Area, Any, int]] = []
+        for at, size in enumerate(sizes):
             if at >= buffers.size or size is None:
                 continue
             buffer = abi.Buffer.from_address(buffers.values[at])
-            seed = 17 * at + (101 if kind == "result" else 0)
-            area, original = _Area(size, seed), int(buffer.data or 0)
-            if kind == "argument":
-                ctypes.memmove(area.start, original, size)
+            area, original = Area(size, is_result=is_result, at=at), int(buffer.data or 0)
+            if not is_result:
+                area.fill(ctypes.string_at(original, size) if size else b"")
             buffer.data = area.start
-            lent.append((kind, at, area, buffer, original))
+            lent.append((area, buffer, original))
         return lent
-
-    def _look(self, kind: str, at: int, area: _Area, original: int, *, failed: bool) -> None:
-        before, behind = area.overrun()
-        if before or behind:
-            self._find("overrun", kind, at, before=before, behind=behind)
-        elif kind == "argument":
-            given = ctypes.string_at(original, area.size)
-            if ctypes.string_at(area.start, area.size) != given:
-                self._find("argument written", kind, at)
-        elif not failed and area.is_untouched():
-            self._find("untouched", kind, at)
-
-    def _find(self, what: str, kind: str, at: int, **more: int) -> None:
-        found = {"what": what, "kind": kind, "at": at, **more}
-        self.findings.append({k: v if isinstance(v, str) else int(v) for k, v in found.items()})
 
 
 def _take_version_of_host(frame: Any) -> None:

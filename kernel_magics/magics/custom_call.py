@@ -17,7 +17,6 @@ from kernel_magics.custom_call.trial import TrialReport, try_code
 from kernel_magics.errors import CompileInterrupted, UsageError
 from kernel_magics.magics.arguments import HelpShown, custom_call_parser
 from kernel_magics.magics.place import body_source
-from kernel_magics.sandbox.kernel import kernel_sandbox
 from kernel_magics.sandbox.policy import Policy, policy, using
 
 _STEP_S = 0.5
@@ -116,9 +115,6 @@ class CustomCallCell:
             raise
 
     def _run(self, cell: str, options: argparse.Namespace, view: BuildView) -> BuildView:
-        if not options.no_trial:
-            # It starts while the source is compiled.
-            kernel_sandbox().warm_up()
         made = build(
             body_source(self._raw_cell, cell),
             language=options.language,

@@ -228,7 +228,7 @@ BAD = [
 @pytest.fixture(scope="module")
 def bad_libraries(kernel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("bad")
-    plain = compile_c(folder / "plain.so", "int far(int* a, int* b) { return *a + b[1 << 20]; }")
+    plain = compile_c(folder / "plain.so", "int far(int* a) { *(volatile int*)0 = *a; return 0; }")
     arm = bytearray(plain.read_bytes())
     arm[18] = 0xB7
     (folder / "arm.so").write_bytes(arm)

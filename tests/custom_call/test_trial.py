@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from kernel_magics.custom_call import trial
 from kernel_magics.custom_call.build import build
 from kernel_magics.custom_call.contract import contract
 from kernel_magics.custom_call.library import open_library
 from kernel_magics.custom_call.samples import sample_call
 from kernel_magics.custom_call.trial import try_code, try_handler
 from kernel_magics.errors import HandlerError
-from kernel_magics.sandbox.kernel import kernel_sandbox
 from kernel_magics.sandbox.policy import Policy, using
 from tests.custom_call.builds import RMS, cache_of
 from tests.custom_call.compilers import needs, times
@@ -49,8 +49,8 @@ def test_what_works_is_remembered_in_every_kernel(monkeypatch):
     first = tried(COPY)
     assert first.is_tried
     assert str(first) == "tried in a child process: (f32[3]) -> (f32[3])"
-    # Another kernel has another child, which is not asked.
-    monkeypatch.setattr(type(kernel_sandbox()), "request", None)
+    # Another kernel finds out the same, and asks nobody.
+    monkeypatch.setattr(trial, "_try", None)
     again = tried(COPY)
     assert again.is_tried
     assert str(again) == "tried in a child process before"
@@ -167,9 +167,49 @@ def test_exceptions_of_cpp_do_not_reach_the_kernel():
     library = build(text, name="f").library
     with pytest.raises(HandlerError) as error:
         try_handler(library, "f", contract("(f32[n]) -> f32[n]"))
-    assert error.value.what.startswith("`f` of text `f` threw a C++ exception")
-    assert any("boom from C++" in line for line in error.value.details)
-    assert error.value.advice == f"Catch it and return an `ffi::Error`. {SAFE}"
+    assert str(error.value) == (
+        "`f` of text `f` threw a C++ exception 'std::runtime_error'\n"
+        "  tried with: (f32[3]) -> (f32[3])\n  boom from C++\n"
+        f"  Catch it and return an `ffi::Error`. {SAFE}"
+    )
+
+
+WITH_THREADS = """static ffi::Error F(ffi::ThreadPool threads, ffi::Buffer<ffi::F32> x, ffi::ResultBuffer<ffi::F32> y) {
+  int64_t n = threads.num_threads() > 0 ? (int64_t)x.element_count() : 0;
+  BODY
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(f, F, ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().Arg<ffi::Buffer<ffi::F32>>().Ret<ffi::Buffer<ffi::F32>>());
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ("", ""),
+        ("y->typed_data()[n] = 1;", "`f` of text `f` writes up to 4 bytes behind result 1"),
+        ("*(volatile int*)0 = 1;", "`f` of text `f` ended the process: SIGSEGV"),
+        ("abort();", "`f` of text `f` ended the process: SIGABRT"),
+        (
+            'return ffi::Error::Internal("it says no");',
+            "`f` of text `f` returned an error: INTERNAL: it says no",
+        ),
+        (
+            'throw std::runtime_error("boom");',
+            "`f` of text `f` threw a C++ exception",
+        ),
+    ],
+)
+def test_handlers_that_ask_their_host_for_more_are_tried_by_xla_itself(body, problem):
+    copy = "for (int64_t i = 0; i < n; ++i) y->typed_data()[i] = x.typed_data()[i];"
+    library = build(WITH_THREADS.replace("BODY", copy + body), name="f").library
+    promised = contract("(f32[n]) -> f32[n]")
+    if not problem:
+        assert try_handler(library, "f", promised).is_tried
+        return
+    with pytest.raises(HandlerError) as error:
+        try_handler(library, "f", promised)
+    assert error.value.what.startswith(problem)
 
 
 @pytest.mark.parametrize(
