@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from kernel_magics.characters import visible
 from kernel_magics.sandbox.plugins import PluginFacts
@@ -45,6 +45,12 @@ class PluginInfo:
     def __str__(self) -> str:
         shown = f"{self.name}: {self.state}"
         return visible(f"{shown} ({self.reason})" if self.reason else shown)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001 - IPython's way
+        """What a notebook shows: all that is known, a line each."""
+        del cycle
+        lines = [str(self), *(f"  {name}: {visible(words)}" for name, words in _known(self))]
+        printer.text("\n".join(lines))
 
 
 class PluginTable(Sequence[PluginInfo]):
@@ -105,6 +111,36 @@ def devices_text(facts: PluginFacts | None) -> str:
         return ""
     kinds = [device.kind for device in facts.devices]
     return ", ".join(f"{kinds.count(kind)} × {kind}" for kind in dict.fromkeys(kinds))
+
+
+def _known(info: PluginInfo) -> Iterator[tuple[str, str]]:
+    version = f" {info.version}" if info.version else ""
+    yield "from", info.source + version
+    if info.path is not None:
+        yield "library", str(info.path)
+    if info.options:
+        yield "options", ", ".join(f"{name} = {value!r}" for name, value in info.options)
+    if info.facts is not None:
+        yield from _facts(info.facts)
+    if info.memory_bytes is not None:
+        yield "memory in use", bytes_text(info.memory_bytes)
+    yield from (("note", note) for note in info.notes)
+
+
+def _facts(facts: PluginFacts) -> Iterator[tuple[str, str]]:
+    yield "devices", f"{devices_text(facts)}, platform {facts.platform}"
+    if facts.pjrt_version:
+        yield "PJRT", version_text(facts.pjrt_version)
+    if facts.stablehlo_version:
+        oldest = version_text(facts.stablehlo_oldest)
+        newest = version_text(facts.stablehlo_version)
+        yield "StableHLO", f"{oldest} to {newest}" if oldest else f"up to {newest}"
+    if facts.ffi_version:
+        yield "custom calls", f"FFI {version_text(facts.ffi_version)}"
+    for name, has in facts.targets.items():
+        yield f"target {name}", "there" if has else "missing"
+    if facts.extensions:
+        yield "extensions", ", ".join(facts.extensions)
 
 
 def _cells(row: PluginInfo) -> tuple[str, ...]:

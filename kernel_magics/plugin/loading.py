@@ -181,7 +181,9 @@ class Loading:
             _jax_private.list_client(entry.name, None)
             self._placement.forget(loaded.client)
             entry.loaded, entry.state = None, "forgotten"
-            entry.reason, entry.options = "its library stays in the process", {}
+            has_library = entry.found.source != _CPUS
+            entry.reason = "its library stays in the process" if has_library else ""
+            entry.options = {}
         self.changed()
 
     def reset(self) -> None:
