@@ -9,7 +9,7 @@ from jax.core import Tracer
 from jax.errors import JaxRuntimeError
 from jax.extend.core import ClosedJaxpr
 
-from kernel_magics.call.failure import compile_error
+from kernel_magics.call.failure import compile_error, is_of_xla
 from kernel_magics.call.overrides import (
     NONE,
     Overrides,
@@ -125,6 +125,10 @@ class HloFunction:
         try:
             return self._run(*args)
         except JaxRuntimeError as error:
+            raise compile_error(self._program, error) from error
+        except ValueError as error:
+            if not is_of_xla(error):
+                raise
             raise compile_error(self._program, error) from error
 
     def _first_run(self, *args: Any) -> tuple[jax.Array, ...]:

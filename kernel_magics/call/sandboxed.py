@@ -4,6 +4,7 @@ The child binds the same primitive under the same `jax.jit`, so what it lowers i
 kernel lowers: preflight, linking and XLA meet the same module.
 """
 
+import importlib
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -12,6 +13,7 @@ import jax
 import numpy as np
 
 from kernel_magics.call.program import Binding, Program
+from kernel_magics.call.serving import call_resolver
 from kernel_magics.errors import SandboxError
 from kernel_magics.ir.source_message import read_source_message, source_message
 from kernel_magics.sandbox.arrays import array_blobs, array_heads, read_arrays, read_kinds
@@ -31,6 +33,9 @@ _CONFIG = (
     "jax_debug_infs",
 )
 """What changes a lowered program, how it is compiled, or whether its results are taken."""
+
+_CHILD = "kernel_magics.custom_call.child"
+"""By name, as it is of a higher layer."""
 
 Message = tuple[dict[str, Any], list[bytes]]
 
@@ -84,7 +89,7 @@ def try_compile(
         SandboxError: It ended the child, or took longer.
     """
     head, blobs = program_message(program)
-    head |= {"arguments": array_heads(avals), "config": _config()}
+    head |= {"arguments": array_heads(avals), "config": _config(), "targets": _targets()}
     what = f"Trying `@{program.entry}`"
     return kernel_sandbox().request(
         "compile", head, blobs, timeout_s=timeout_s, memory_bytes=memory_bytes, what=what
@@ -117,6 +122,7 @@ def try_run(
         "is_given": is_given,
         "sources": len(blobs),
         "config": _config(),
+        "targets": _targets(),
     }
     what = f"Trying `@{program.entry}`"
     blobs += array_blobs(given)
@@ -159,6 +165,8 @@ def _compiled(
     # Here, in the child: the primitive itself asks for trials.
     from kernel_magics.call.primitive import compiled  # noqa: PLC0415
 
+    if head["targets"]:
+        importlib.import_module(_CHILD).know_targets(head["targets"])
     for name, value in head["config"].items():
         if _plain(getattr(jax.config, name)) != value:
             jax.config.update(name, value)
@@ -179,6 +187,12 @@ def _arguments(head: Mapping[str, Any], blobs: Sequence[bytes]) -> list[np.ndarr
     return [
         next(given) if is_given else zero for (_, is_given), zero in zip(pairs, zeros, strict=True)
     ]
+
+
+def _targets() -> list[str]:
+    """Targets that are registered here: the child knows nothing of them by itself."""
+    resolver = call_resolver()
+    return [] if resolver is None else sorted(resolver.registered)
 
 
 def _config() -> dict[str, Any]:

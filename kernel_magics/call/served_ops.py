@@ -13,7 +13,7 @@ from jax.core import ShapedArray
 from jax.extend.mlir import ir
 from jax.interpreters import mlir
 
-from kernel_magics.call.serving import CallUse, Handled, StandIn, block_name, call_resolver
+from kernel_magics.call.serving import CallUse, Handled, StandIn, block_name, call_resolver, unasked
 from kernel_magics.errors import PreflightError
 from kernel_magics.ir.call_attributes import read_attributes, write_attributes
 from kernel_magics.ir.diagnostics import position
@@ -63,13 +63,14 @@ def serve_calls(
         PreflightError: A fallback uses the target that it stands in for.
     """
     resolver = call_resolver()
-    found = list(_calls(index, entry)) if resolver is not None and site.context else []
+    found = list(_calls(index, entry)) if site.context else []
     bound: dict[str, str] = {}
     has_changed = False
     for operation in found:
-        assert resolver is not None
         use = read_use(operation, source)
-        choice = resolver.choose(use, site.client) if use is not None else None
+        if use is not None and resolver is None:
+            unasked.add(use.name)
+        choice = resolver.choose(use, site.client) if use is not None and resolver else None
         if use is None or choice is None:
             continue
         if isinstance(choice, Handled):

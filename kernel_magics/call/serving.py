@@ -1,6 +1,6 @@
 """Who serves the custom calls of a program: asked here, known by a higher layer."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -64,6 +64,15 @@ class CallResolver(Protocol):
         """
         ...
 
+    def traced(self, use: CallUse) -> Callable[..., Any] | None:
+        """A registered target as a JAX function that gives a tuple; None where it is none."""
+        ...
+
+    @property
+    def registered(self) -> Collection[str]:
+        """Targets that are registered here."""
+        ...
+
     def targets(self, client: Any) -> Container[str] | None:
         """Targets that have a handler on a plugin; None where that is not known."""
         ...
@@ -89,6 +98,9 @@ def block_name(composite: str) -> str:
 
 
 _resolvers: list[CallResolver] = []
+
+unasked: set[str] = set()
+"""Names of calls that were compiled with nobody to ask: somebody may serve them later."""
 
 
 def resolve_calls_with(resolver: CallResolver | None) -> CallResolver | None:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from kernel_magics import _jax_private, _jax_private_ffi
 from kernel_magics.custom_call.pjrt_ffi import PjrtFfi
@@ -18,30 +19,27 @@ class Reached:
 
     name: str
     """The plugin's; `cpu` for jaxlib's own."""
-    client: Any
+    platform: str
+    """As XLA names it, such as `cpu`, which several plugins may share."""
+    is_plugin: bool
     ffi: PjrtFfi | None
     """The plugin's own registry; None where it is jaxlib's, or where it has none."""
 
     @property
-    def platform(self) -> str:
-        """As XLA names it, such as `cpu`, which several plugins may share."""
-        return str(self.client.platform)
-
-    @property
     def scope(self) -> str:
         """Clients of one scope have their handlers in common, whatever they are called."""
-        if not _jax_private_ffi.is_plugin(self.client):
+        if not self.is_plugin:
             return IN_PROCESS
         return hex(self.ffi.api) if self.ffi is not None else self.name
 
     @property
     def takes_handlers(self) -> bool:
         """Whether it can be given handlers at all."""
-        return self.scope == IN_PROCESS or (self.ffi is not None and self.ffi.has_extension)
+        return not self.is_plugin or (self.ffi is not None and self.ffi.has_extension)
 
 
 class Clients:
-    """Those that are known. Reads take no lock."""
+    """Those that are known, as long as somebody needs them. Reads take no lock."""
 
     def __init__(self, on_reach: Callable[[Reached], None]) -> None:
         """Knows none yet.
@@ -49,7 +47,7 @@ class Clients:
         Args:
             on_reach: Called with each client that becomes known.
         """
-        self._known: dict[int, Reached] = {}
+        self._known: WeakKeyDictionary[Any, Reached] = WeakKeyDictionary()
         self._on_reach = on_reach
         self._lock = threading.RLock()
 
@@ -65,27 +63,21 @@ class Clients:
             name: The plugin's.
             api: The plugin's `PJRT_Api`: a capsule, or its address.
         """
-        known = self._known.get(id(client))
-        if known is not None:
-            return known
         with self._lock:
-            if id(client) in self._known:
-                return self._known[id(client)]
-            reached = Reached(name, client, _ffi(client, name, api))
-            # The client is kept: another one at its address would be taken for it.
-            self._known = {**self._known, id(client): reached}
+            known = self._known.get(client)
+            if known is not None:
+                return known
+            is_plugin = _jax_private_ffi.is_plugin(client)
+            ffi = _ffi(name, api) if is_plugin else None
+            reached = Reached(name, str(client.platform), is_plugin, ffi)
+            self._known[client] = reached
             self._on_reach(reached)
         return reached
 
     def of(self, client: Any) -> Reached:
         """What is known of a client; one that nobody introduced is reached by JAX's name for it."""
-        known = self._known.get(id(client))
+        known = self._known.get(client)
         return known or self.reach(client, client_name(client))
-
-    def forget(self, client: Any) -> None:
-        """Lets go of a client."""
-        with self._lock:
-            self._known = {k: v for k, v in self._known.items() if v.client is not client}
 
 
 def client_name(client: Any) -> str:
@@ -96,9 +88,7 @@ def client_name(client: Any) -> str:
     return str(client.platform)
 
 
-def _ffi(client: Any, name: str, api: Any) -> PjrtFfi | None:
-    if not _jax_private_ffi.is_plugin(client):
-        return None
+def _ffi(name: str, api: Any) -> PjrtFfi | None:
     if api is None:
         address = _jax_private_ffi.plugin_api(name)
     else:

@@ -8,7 +8,14 @@ from typing import Any
 import jax
 
 from kernel_magics import _jax_private_ffi
-from kernel_magics.call.serving import CallUse, Choice, Handled, StandIn, resolve_calls_with
+from kernel_magics.call.serving import (
+    CallUse,
+    Choice,
+    Handled,
+    StandIn,
+    resolve_calls_with,
+    unasked,
+)
 from kernel_magics.custom_call.choosing import Decision, Said, Targets
 from kernel_magics.custom_call.clients import IN_PROCESS, Clients, Reached
 from kernel_magics.custom_call.guard import guard_jax_callbacks
@@ -116,6 +123,7 @@ class Serving:
         """Who serves a call that a program has; checked against the contract."""
         known = self.of(use.name)
         if known is None:
+            self.decide(use, client)  # remembered: somebody may serve it later
             return None
         attributes = use.attributes
         if known.contract is not None:
@@ -132,6 +140,24 @@ class Serving:
         if decision.kind == "fallback" and known.fallback is not None:
             return StandIn(known.fallback, attributes)
         return None
+
+    def traced(self, use: CallUse) -> Callable[..., Any] | None:
+        """A registered target as a JAX function that gives a tuple; None where it is none."""
+        if use.is_block or self.of(use.name) is None:
+            return None
+
+        def call(*args: Any) -> tuple[Any, ...]:
+            from kernel_magics.custom_call.calling import call_target  # noqa: PLC0415 - a cycle
+
+            made = call_target(self, use.name, args, use.results, dict(use.attributes))
+            return made if isinstance(made, tuple) else (made,)
+
+        return call
+
+    @property
+    def registered(self) -> frozenset[str]:
+        """Targets that are registered here."""
+        return frozenset(self.now.registrations)
 
     def targets(self, client: Any) -> frozenset[str]:
         """Targets that have a handler on a plugin."""
@@ -184,6 +210,8 @@ class Serving:
     def change(self, targets: Targets) -> None:
         """Makes other targets hold; what JAX compiled goes where it would be another program."""
         self.now = targets
-        if self._said.is_outdated(targets):
+        names = targets.registrations.keys() | targets.serves.keys()
+        if self._said.is_outdated(targets) or not unasked.isdisjoint(names):
             self._said.forget()
+            unasked.clear()
             jax.clear_caches()

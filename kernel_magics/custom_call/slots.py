@@ -64,10 +64,14 @@ class Slots:
             if made is not None:
                 made.switch(handler)
 
-    def add(self, target: str, scope: str, trampoline: Trampoline) -> None:
-        """Notes a trampoline that a plugin was given by somebody else."""
+    def reserve(self, target: str) -> None:
+        """Gives jaxlib's own clients a trampoline of a target that runs nothing yet."""
+        slot = Slot(target, IN_PROCESS)
         with self._lock:
-            self._made = {**self._made, Slot(target, scope): trampoline}
+            if slot not in self._made:
+                made = new_trampoline(target)
+                _give(target, None, made)
+                self._made = {**self._made, slot: made}
 
     def clear(self, target: str) -> None:
         """Takes a target's handlers away, everywhere."""

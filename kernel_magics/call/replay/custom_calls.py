@@ -10,6 +10,8 @@ from jax.extend.mlir import ir
 from kernel_magics import _jax_private
 from kernel_magics.call.replay.lapack import differentiable
 from kernel_magics.call.replay.operation import FIELD, Blocked, Op, Run, numbers
+from kernel_magics.call.serving import CallUse, call_resolver
+from kernel_magics.ir.call_attributes import read_attributes
 from kernel_magics.ir.types import element_dtype
 
 ANNOTATIONS = (
@@ -39,7 +41,38 @@ def _custom_call(op: Op) -> Run:
     if target.startswith(LAPACK):
         _jax_private.initialize_lapack()
     call = _ffi_call(op, target)
-    return differentiable(target, attributes(op), call) if target.startswith(LAPACK) else call
+    if target.startswith(LAPACK):
+        return differentiable(target, attributes(op), call)
+    return _registered_or(op, target, call)
+
+
+def _registered_or(op: Op, target: str, other: Run) -> Run:
+    """A call of a registered target, which knows its derivative and what stands in for it.
+
+    Asked when it is called: what was read is kept longer than what is registered.
+    """
+    kinds = [
+        tuple(jax.ShapeDtypeStruct(kind.shape, kind.known) for kind in group)
+        for group in (op.operands, op.results)
+    ]
+    use = CallUse(
+        target,
+        is_block=False,
+        arguments=kinds[0],
+        results=kinds[1],
+        attributes=read_attributes(op.operation),
+        where=op.callees.excerpt(op.operation),
+    )
+
+    def call(*args: Any) -> Any:
+        resolver = call_resolver()
+        registered = None if resolver is None else resolver.traced(use)
+        if registered is None:
+            return other(*args)
+        made = registered(*args)
+        return made[0] if len(use.results) == 1 else made
+
+    return call
 
 
 def _same(x: Any) -> Any:
