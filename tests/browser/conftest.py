@@ -48,10 +48,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class Notebook:
     """One notebook, open in a page of its own."""
 
-    def __init__(self, page: Page, url: str, path: Path) -> None:
+    def __init__(self, page: Page, url: str, path: Path, place: str = "lab/tree") -> None:
         self.page = page
         self.path = path
-        self.url = f"{url}/lab/tree/{path.name}?reset"
+        self.url = f"{url}/{place}/{path.name}?reset"
         self.errors: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
         self.open()
@@ -135,15 +135,24 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, 
 
 
 @contextmanager
-def serving(home: Path) -> Iterator[tuple[str, Path]]:
-    """Runs a JupyterLab that keeps all it writes in `home`."""
+def serving(
+    home: Path, application: str = "jupyterlab", *, python: str = sys.executable
+) -> Iterator[tuple[str, Path]]:
+    """Runs a server that keeps all it writes in `home`.
+
+    Args:
+        home: A folder that is empty.
+        application: `jupyterlab` or `notebook`.
+        python: Of the environment to serve; another than this one is taken as it was installed.
+    """
     notebooks = home / "notebooks"
     notebooks.mkdir()
     for name, setting in _SETTINGS.items():
         file = home / f"settings/@jupyterlab/{name}.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(setting))
-    if (PACKAGE / "labextension/package.json").is_file():
+    is_checkout = python == sys.executable and (PACKAGE / "labextension/package.json").is_file()
+    if is_checkout:
         # A checkout is tested as it is, not as it was when it was installed.
         shutil.copytree(PACKAGE / "labextension", home / "data/labextensions/kernel-magics")
     folders = {
@@ -153,12 +162,14 @@ def serving(home: Path) -> Iterator[tuple[str, Path]]:
         "JUPYTER_RUNTIME_DIR": home / "runtime",
         "JUPYTERLAB_SETTINGS_DIR": home / "settings",
         "JUPYTERLAB_WORKSPACES_DIR": home / "workspaces",
-        "PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]),
     }
+    if is_checkout:
+        sources = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
+        folders["PYTHONPATH"] = os.pathsep.join(sources)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command = [python, "-m", application, "--no-browser", "--allow-root"]
     command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--IdentityProvider.token="]
     command += [f"--ServerApp.root_dir={notebooks}", "--expose-app-in-browser"]
     command += ["--ServerApp.disable_check_xsrf=True"]
@@ -186,7 +197,7 @@ def page(browser: Browser, jupyterlab: tuple[str, Path]) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(30_000)
     yield context.new_page()
-    _end_kernels(context, jupyterlab[0], {"shared.ipynb"})
+    end_kernels(context, jupyterlab[0], {"shared.ipynb"})
     context.close()
 
 
@@ -195,7 +206,7 @@ def shared(page: Page, jupyterlab: tuple[str, Path]) -> Notebook:
     """A notebook whose kernel has imported everything: a second for each test, not ten."""
     url, folder = jupyterlab
     path = folder / "shared.ipynb"
-    path.write_text(json.dumps(_content(["import kernel_magics as km", "", ""])))
+    path.write_text(json.dumps(content(["import kernel_magics as km", "", ""])))
     opened = Notebook(page, url, path)
     opened.run(0)
     return opened
@@ -227,17 +238,17 @@ def own_notebook(
 
     def make(*cells: str) -> Notebook:
         path = folder / f"{request.node.name}.ipynb"
-        path.write_text(json.dumps(_content(cells)))
+        path.write_text(json.dumps(content(cells)))
         opened.append(Notebook(context.new_page(), url, path))
         return opened[-1]
 
     yield make
-    _end_kernels(context, url, {one.path.name for one in opened})
+    end_kernels(context, url, {one.path.name for one in opened})
     context.close()
     assert [error for one in opened for error in one.errors] == []
 
 
-def _content(cells: Sequence[str]) -> dict[str, Any]:
+def content(cells: Sequence[str]) -> dict[str, Any]:
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     made = [
         {
@@ -253,7 +264,7 @@ def _content(cells: Sequence[str]) -> dict[str, Any]:
     return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _end_kernels(context: BrowserContext, url: str, names: set[str]) -> None:
+def end_kernels(context: BrowserContext, url: str, names: set[str]) -> None:
     """Ends the sessions of notebooks; those that are left end with the server."""
     for session in context.request.get(f"{url}/api/sessions").json():
         if session["path"] in names:

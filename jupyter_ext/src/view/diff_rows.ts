@@ -99,7 +99,8 @@ function below(run: DiffRun, at: number, change: number): Row {
   return { kind: "added", left: -1, right: run.right + place, change, partner };
 }
 
-const WORD = /[\w$.]+|\s+|[^\w\s]/g;
+// Where both names of an op differ, its dialect is the same word on both sides.
+const WORD = /\w+|\s+|[^\w\s]/g;
 const MOST_WORDS = 300;
 /** Lines that have less in common are two lines, not one that changed. */
 const LEAST_SHARE = 0.35;
