@@ -96,7 +96,8 @@ def row(name: str) -> str:
         return _line(name, COLLECTIVES[name], yes, yes, "yes", "inside `jax.shard_map`")
     sample = SAMPLES[name]()
     jaxpr = make_jaxpr(read_program(Source(sample.text), "main")).jaxpr
-    used = ", ".join(f"`{p}`" for p in primitives(jaxpr)) or "a constant"
+    used = ", ".join(f"`{p}`" for p in primitives(jaxpr))
+    used = used or ("the value itself" if sample.smooth else "a constant")
     forward, reverse = (_mode(sample, mode) for mode in ("fwd", "rev"))
     return _line(name, used, forward, reverse, "yes" if sample.args else "—", sample.note)
 

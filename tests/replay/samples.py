@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-NAMES = {"float64": "f64", "float32": "f32", "bool": "i1", "complex128": "complex<f64>"}
+NAMES = {
+    "float64": "f64", "float32": "f32", "bool": "i1", "complex64": "complex<f32>",
+    "complex128": "complex<f64>",
+}  # fmt: skip
 FORWARD, BOTH = ("fwd",), ("fwd", "rev")
 
 
@@ -100,12 +103,13 @@ def complexes(*shape, seed=0):
     return positive(*shape, seed=seed) + 1j * positive(*shape, seed=seed + 7)
 
 
-def to(dtype, op, make=positive, smooth=(), attributes=""):
+def to(dtype, op, make=positive, smooth=(), attributes="", note=""):
     """An op of one operand that gives another type."""
 
     def sample(shape=(3,)):
         x = make(*shape)
-        return Sample(program(op, [x], [np.zeros(shape, dtype)], attributes), (x,), smooth)
+        text = program(op, [x], [np.zeros(shape, dtype)], attributes)
+        return Sample(text, (x,), smooth, note=note)
 
     return sample
 
@@ -147,7 +151,7 @@ ELEMENTWISE: dict[str, Callable[..., Sample]] = {
     **{f"chlo.{name}": unary(f"chlo.{name}") for name in SPECIAL},
     "chlo.acosh": unary("chlo.acosh", above_one),
     "chlo.bessel_i1e": unary("chlo.bessel_i1e"),
-    "chlo.conj": unary("chlo.conj", complexes, ()),
+    "chlo.conj": unary("chlo.conj", complexes),
     "stablehlo.not": unary("stablehlo.not", integers, ()),
     "stablehlo.popcnt": unary("stablehlo.popcnt", integers, ()),
     "stablehlo.count_leading_zeros": unary("stablehlo.count_leading_zeros", integers, ()),
@@ -158,11 +162,15 @@ ELEMENTWISE: dict[str, Callable[..., Sample]] = {
     "stablehlo.real": to(np.float64, "stablehlo.real", complexes, (0,)),
     "stablehlo.imag": to(np.float64, "stablehlo.imag", complexes, (0,)),
     "stablehlo.convert": to(np.complex128, "stablehlo.convert", positive, (0,)),
-    "stablehlo.bitcast_convert": to(np.int64, "stablehlo.bitcast_convert"),
+    "stablehlo.bitcast_convert": to(
+        np.int64,
+        "stablehlo.bitcast_convert",
+        note="refused where floats are made of the bits again",
+    ),
     "stablehlo.reduce_precision": unary(
         "stablehlo.reduce_precision",
-        smooth=(),
         attributes="exponent_bits = 11 : i32, mantissa_bits = 52 : i32",
+        note="tangents are rounded as the values are",
     ),
     **{
         f"{dialect}.{prefix}{name}": binary(f"{dialect}.{prefix}{name}")
@@ -180,8 +188,8 @@ ELEMENTWISE: dict[str, Callable[..., Sample]] = {
         for name in BITS
     },
     "chlo.mulhi": binary("chlo.mulhi", integers, ()),
-    "chlo.next_after": binary("chlo.next_after", smooth=()),
-    "chlo.broadcast_next_after": binary("chlo.broadcast_next_after", smooth=()),
+    "chlo.next_after": binary("chlo.next_after", smooth=(0,)),
+    "chlo.broadcast_next_after": binary("chlo.broadcast_next_after", smooth=(0,)),
     **{
         f"chlo.{prefix}polygamma": binary(
             f"chlo.{prefix}polygamma",

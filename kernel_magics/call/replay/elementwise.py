@@ -151,7 +151,20 @@ def _compare(op: Op) -> Run:
 
 
 def _next_after(op: Op) -> Run:
-    return plain(lax.nextafter, "f")(op)
+    return plain(next_after, "f")(op)
+
+
+@jax.custom_jvp
+def next_after(x: Any, y: Any) -> jax.Array:
+    """The float beside `x` towards `y`; it moves with `x`, and JAX has no derivative of it."""
+    return lax.nextafter(x, y)
+
+
+def _next_after_jvp(primals: Any, tangents: Any) -> tuple[jax.Array, Any]:
+    return next_after(*primals), tangents[0]
+
+
+next_after.defjvp(_next_after_jvp)
 
 
 def _differs_in_total_order(x: Any, y: Any) -> jax.Array:
