@@ -197,7 +197,7 @@ def page(browser: Browser, jupyterlab: tuple[str, Path]) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(30_000)
     yield context.new_page()
-    end_kernels(context, jupyterlab[0], {"shared.ipynb"})
+    _end_kernels(context, jupyterlab[0], {"shared.ipynb"})
     context.close()
 
 
@@ -206,7 +206,7 @@ def shared(page: Page, jupyterlab: tuple[str, Path]) -> Notebook:
     """A notebook whose kernel has imported everything: a second for each test, not ten."""
     url, folder = jupyterlab
     path = folder / "shared.ipynb"
-    path.write_text(json.dumps(content(["import kernel_magics as km", "", ""])))
+    path.write_text(json.dumps(_content(["import kernel_magics as km", "", ""])))
     opened = Notebook(page, url, path)
     opened.run(0)
     return opened
@@ -238,17 +238,17 @@ def own_notebook(
 
     def make(*cells: str) -> Notebook:
         path = folder / f"{request.node.name}.ipynb"
-        path.write_text(json.dumps(content(cells)))
+        path.write_text(json.dumps(_content(cells)))
         opened.append(Notebook(context.new_page(), url, path))
         return opened[-1]
 
     yield make
-    end_kernels(context, url, {one.path.name for one in opened})
+    _end_kernels(context, url, {one.path.name for one in opened})
     context.close()
     assert [error for one in opened for error in one.errors] == []
 
 
-def content(cells: Sequence[str]) -> dict[str, Any]:
+def _content(cells: Sequence[str]) -> dict[str, Any]:
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     made = [
         {
@@ -264,7 +264,7 @@ def content(cells: Sequence[str]) -> dict[str, Any]:
     return {"cells": made, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def end_kernels(context: BrowserContext, url: str, names: set[str]) -> None:
+def _end_kernels(context: BrowserContext, url: str, names: set[str]) -> None:
     """Ends the sessions of notebooks; those that are left end with the server."""
     for session in context.request.get(f"{url}/api/sessions").json():
         if session["path"] in names:

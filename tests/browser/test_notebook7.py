@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from kernel_magics.widgets.saved import SAVED_VIEW_TYPE
 from tests.browser.cell_programs import LOAD, SCALE, SHIFT
-from tests.browser.conftest import Notebook, content, end_kernels, serving
+from tests.browser.conftest import Notebook, _content, _end_kernels, serving
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +23,11 @@ def notebook7(tmp_path_factory) -> Iterator[tuple[str, Path]]:
 def opened(browser: Browser, notebook7: tuple[str, Path], request) -> Iterator[Notebook]:
     url, folder = notebook7
     path = folder / f"{request.node.name}.ipynb"
-    path.write_text(json.dumps(content([LOAD, SCALE, SHIFT])))
+    path.write_text(json.dumps(_content([LOAD, SCALE, SHIFT])))
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     context.set_default_timeout(60_000)
     yield Notebook(context.new_page(), url, path, "notebooks")
-    end_kernels(context, url, {path.name})
+    _end_kernels(context, url, {path.name})
     context.close()
 
 
