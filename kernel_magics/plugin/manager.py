@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from kernel_magics.call.function import HloFunction
 from kernel_magics.call.placement import set_check
 from kernel_magics.plugin.comparison import Comparison
 from kernel_magics.plugin.info import PluginInfo, PluginTable
@@ -204,6 +205,22 @@ class PluginManager(PluginPlaces):
         names = list(self.clients) if on is None else list(on)
         devices = {name: self.devices(name)[0] for name in names}
         return compare(function, args, devices, runs=runs, seed=seed)
+
+    def artifact(self, function: HloFunction, *args: Any, on: str) -> bytes:
+        """Writes a function as a portable artifact, in a version that a plugin reads.
+
+        Args:
+            function: What to write.
+            *args: Arguments, or `jax.ShapeDtypeStruct`s; none for those of its signature.
+            on: A plugin that is loaded.
+
+        Raises:
+            PluginError: The plugin is not loaded, or an op is younger than it.
+            SignatureError: Its shapes are known at a call only, and no arguments were given.
+        """
+        from kernel_magics.plugin.artifact import portable_artifact  # noqa: PLC0415 - few ask
+
+        return portable_artifact(function, args, on, self.devices(on)[0])
 
     def prefer(self, names: Sequence[str]) -> Preference:
         """Loads and uses the first of some plugins that works.
