@@ -13,15 +13,15 @@ from kernel_magics.call.program import parsed, read_program
 from kernel_magics.call.python.writer import to_python
 from kernel_magics.errors import KernelMagicsError, PreflightError
 from kernel_magics.ir.source import read_source
+from tests.replay.make_ops_table import EXCEPTIONS, OLD_JAX
 
 RUNNER = Path(__file__).with_name("python_run.py")
 
 STRIDE = 1 if os.environ.get("KERNEL_MAGICS_ALL") == "1" else 9
 
-OLD_JAX = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 11)
+IS_OLD = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 11)
 
-# What differs in the same way when the program is run as it is.
-EXCEPTIONS = {"cpu_eig_lapack_geev_156", *({"asin_float32", "asin_float64"} if OLD_JAX else ())}
+EXPECTED = {**EXCEPTIONS, **(OLD_JAX if IS_OLD else {})}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_programs_give_the_right_values_as_source(corpus, name, count):
     problems = {line["id"]: line["problem"] for line in lines if "id" in line}
     assert len(problems) >= count // STRIDE
     wrong = {key: problem for key, problem in problems.items() if problem}
-    assert set(wrong) <= EXCEPTIONS, wrong
+    assert set(wrong) == set(EXPECTED) & set(problems), wrong
 
 
 LARGE = 200_000

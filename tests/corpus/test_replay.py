@@ -9,19 +9,13 @@ from pathlib import Path
 import jax
 import pytest
 
+from tests.replay.make_ops_table import EXCEPTIONS, OLD_JAX
+
 RUNNER = Path(__file__).with_name("replay_run.py")
 
-OLD_JAX = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 11)
+IS_OLD = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 11)
 
-# What the older JAX gives otherwise, replayed or not, and why.
-OLD_JAX_DIFFERS = {
-    "asin_float32": "its CHLO lowering of asin is less accurate near one",
-    "asin_float64": "its CHLO lowering of asin is less accurate near one",
-}
-
-EXCEPTIONS = {
-    "cpu_eig_lapack_geev_156": "LAPACK gives its eigenvectors in another order, replayed or not",
-}
+EXPECTED = {**EXCEPTIONS, **(OLD_JAX if IS_OLD else {})}
 
 
 @pytest.mark.parametrize(
@@ -45,4 +39,4 @@ def test_programs_give_the_right_values_as_traced_jax(corpus, name, count, recor
     wrong = {key: problem for key, problem in problems.items() if problem}
     record_property("right", len(problems) - len(wrong))
     assert len(problems) >= count
-    assert set(wrong) <= {*EXCEPTIONS, *(OLD_JAX_DIFFERS if OLD_JAX else ())}, wrong
+    assert set(wrong) == set(EXPECTED) & set(problems), wrong
