@@ -226,7 +226,8 @@ def _lowered(use: CallUse, choice: StandIn, target: Target, site: Site) -> str:
 
 def _function(use: CallUse, choice: StandIn, target: Target, site: Site) -> str:
     function: Callable[..., Any] = choice.function
-    attributes = dict(choice.attributes)
+    # An MLIR function has no attributes: what they are was settled when it was written.
+    attributes = {} if hasattr(function, "program") else dict(choice.attributes)
 
     def flat(*args: Any) -> list[Any]:
         given: Any = function(*args, **attributes)
@@ -257,7 +258,8 @@ def _function(use: CallUse, choice: StandIn, target: Target, site: Site) -> str:
         block = made.regions[0].blocks.append(*kinds[0], arg_locs=locations)
         with ir.InsertionPoint(block):
             lower: Any = mlir.lower_fun(flat, multiple_results=True)
-            results: Any = mlir.flatten_ir_values(lower(context, *block.arguments))
+            tree: Any = mlir.ir_tree_registry
+            results, _ = tree.flatten(lower(context, *block.arguments))
             ir.Operation.create("func.return", operands=list(results))
     attribute = made.attributes["sym_name"]
     assert isinstance(attribute, ir.StringAttr)

@@ -96,7 +96,7 @@ def _call(
     given: Attributes,
     args: tuple[Any, ...],
 ) -> Any:
-    known = serving.of(name) or Registration(name)
+    known = serving.trace(name) or Registration(name)
     leaves, tree = jax.tree.flatten(args)
     shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
     out_trees: list[Any] = []

@@ -59,7 +59,7 @@ def _call(
     given: Attributes,
     results: list[jax.ShapeDtypeStruct] | None,
 ) -> Any:
-    known = serving.of(target) or Registration(target)
+    known = serving.trace(target) or Registration(target)
     attributes, shapes = given, [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in args]
     if known.contract is not None:
         checked = known.contract.check(target, shapes, given.values)

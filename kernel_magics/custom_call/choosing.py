@@ -85,14 +85,26 @@ class Said:
         default_factory=dict[Any, tuple[CallUse, Reached | None, Decision]]
     )
 
+    _traced: dict[tuple[str, int], Registration | None] = field(
+        default_factory=dict[tuple[str, int], Registration | None]
+    )
+
     def note(self, use: CallUse, reached: Reached | None, decision: Decision) -> None:
         """Remembers a decision; takes no lock."""
         kinds = [(tuple(a.shape), str(a.dtype)) for a in use.arguments]
         key = (use.name, use.is_block, id(reached), repr(kinds), repr(dict(use.attributes)))
         self._decisions[key] = (use, reached, decision)
 
+    def note_trace(self, name: str, known: Registration | None) -> None:
+        """Remembers what a call was traced by: how it is typed, batched and differentiated."""
+        self._traced[name, id(known)] = known
+
     def is_outdated(self, targets: Targets) -> bool:
         """Whether one of the calls would be told something else by now."""
+        for (name, _), then in list(self._traced.items()):
+            known = targets.of(name)
+            if known is not None and Decision("", then).is_replaced_by(Decision("", known)):
+                return True
         for use, reached, then in list(self._decisions.values()):
             now = targets.decide(use, reached)
             # Its trampoline says so when it is called, and follows when it is registered again.
@@ -104,3 +116,4 @@ class Said:
     def forget(self) -> None:
         """Forgets all: nothing that was compiled is left."""
         self._decisions.clear()
+        self._traced.clear()

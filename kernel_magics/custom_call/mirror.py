@@ -3,37 +3,33 @@
 A CPU plugin compiles `jax.numpy.linalg` to custom calls of jaxlib's, and knows nothing of them.
 """
 
-from collections.abc import Container
-
 from kernel_magics import _jax_private, _jax_private_ffi
-from kernel_magics.custom_call.clients import Reached
+from kernel_magics.custom_call.clients import IN_PROCESS, Reached
 from kernel_magics.custom_call.handler import Handler
-from kernel_magics.custom_call.trampoline import Trampoline, new_trampoline
+from kernel_magics.custom_call.slots import slots
 
 JAX_CALLBACKS = ("xla_ffi_python_", "xla_ffi_partitioned_python_", "xla_python_")
 """Begin the targets of JAX's callbacks: they need a stage that plugins run no handlers in."""
 
 
-def mirror(reached: Reached, ours: Container[str]) -> dict[str, Trampoline]:
-    """Gives jaxlib's handlers to a plugin of the same platform.
+def mirror(reached: Reached) -> frozenset[str]:
+    """Gives jaxlib's handlers to a plugin of the same platform, those that we gave jaxlib left out.
 
     Args:
         reached: The plugin.
-        ours: Targets that have handlers of their own there.
 
     Returns:
-        Targets to what XLA was given: newer than the plugin's FFI the handlers themselves are not
-        taken.
+        Targets that it has now. They stand behind trampolines: a plugin of an older FFI takes no
+        handlers of a newer one.
     """
     if reached.ffi is None or reached.platform != "cpu" or not reached.takes_handlers:
-        return {}
+        return frozenset()
     _jax_private.initialize_lapack()
-    made: dict[str, Trampoline] = {}
+    ours = slots.targets(IN_PROCESS)
+    made: set[str] = set()
     for target, address in _jax_private_ffi.host_targets().items():
         if target in ours or target.startswith(JAX_CALLBACKS):
             continue
-        trampoline = new_trampoline(target)
-        trampoline.switch(Handler(target, "native", address, ("jaxlib", target), "jaxlib"))
-        reached.ffi.register(target, trampoline.address, reached.platform)
-        made[target] = trampoline
-    return made
+        slots.switch(target, reached, Handler(target, "native", address, target, "jaxlib"))
+        made.add(target)
+    return frozenset(made)

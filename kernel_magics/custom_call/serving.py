@@ -119,6 +119,12 @@ class Serving:
         self._said.note(use, reached, decision)
         return decision
 
+    def trace(self, name: str) -> Registration | None:
+        """What serves a name, for a trace; remembered, as `decide` does."""
+        known = self.of(name)
+        self._said.note_trace(name, known)
+        return known
+
     def choose(self, use: CallUse, client: Any) -> Choice:
         """Who serves a call that a program has; checked against the contract."""
         known = self.of(use.name)
@@ -202,8 +208,7 @@ class Serving:
             if reached.scope == IN_PROCESS or not reached.takes_handlers:
                 return
             if reached.scope not in self._mirrored:
-                made = mirror(reached, slots.targets(IN_PROCESS))
-                self._mirrored[reached.scope] = frozenset(made)
+                self._mirrored[reached.scope] = mirror(reached)
             for known in self.now.registrations.values():
                 self._install(known, reached)
 

@@ -31,10 +31,6 @@ class Slots:
         self._made: dict[Slot, Trampoline] = {}
         self._lock = threading.RLock()
 
-    def owns(self, target: str) -> bool:
-        """Whether XLA was given a trampoline for a target in this process."""
-        return any(slot.target == target for slot in self._made)
-
     def switch(
         self,
         target: str,
@@ -107,14 +103,14 @@ def _give(target: str, reached: Reached | None, made: Trampoline) -> None:
 
 
 def refuse_taken(target: str) -> None:
-    """Raises where XLA has a handler for a target that is not of our making.
+    """Raises where XLA has a handler for a target that is not ours to give away.
 
     XLA keeps the first and, asked before it has started, fails when it starts: for good.
 
     Raises:
         CustomCallError: JAX or somebody else has registered the target.
     """
-    if slots.owns(target):
+    if target in slots.targets(IN_PROCESS):
         return
     own = target in _jax_private_ffi.stable_targets() or target.startswith(_RESERVED)
     if own or target in _jax_private_ffi.taken_targets():

@@ -1,7 +1,8 @@
 """Trampolines: one stable address for each target, whose handler can be replaced while it serves.
 
-The fast ones are machine code that a wheel brings along. Where it brings none for this machine,
-or their slots are used up, ctypes makes them: they do the same and take some microseconds more.
+The fast ones are machine code that a wheel brings along, or that a compiler makes where it brings
+none for this machine. Without either, or when their slots are used up, ctypes makes them: they do
+the same but for catching exceptions of C++, and take some microseconds more.
 """
 
 import ctypes
@@ -21,7 +22,10 @@ from kernel_magics.custom_call.abi import (
     create_error,
     error_text,
 )
+from kernel_magics.custom_call.build_compiler import find_compiler, run_compiler
+from kernel_magics.custom_call.cache import digest, kernel_cache
 from kernel_magics.custom_call.handler import Handler
+from kernel_magics.errors import BuildError
 
 REVISION = 1
 """Of the functions that the library of trampolines has; another is not used."""
@@ -61,6 +65,8 @@ def library_name() -> str:
     return f"trampoline-{sys.platform}-{platform.machine().lower()}.so"
 
 
+SOURCE = Path(__file__).with_name("trampoline.cc")
+FLAGS = ("-std=c++17", "-O2", "-shared", "-fPIC", "-fvisibility=hidden")
 LIBRARY = Path(__file__).parents[1] / "static" / library_name()
 """Where a wheel puts it, if it was built where there is a C compiler."""
 
@@ -72,7 +78,7 @@ def new_trampoline(target: str, *, native: bool | None = None) -> Trampoline:
         target: For the message of a call without handler.
         native: Whether it is machine code; None for where that is at hand.
     """
-    library = None if native is False else _library(LIBRARY)
+    library = None if native is False else _library(LIBRARY) or _compiled(LIBRARY)
     slot = library.km_claim(target.encode()) if library is not None else -1
     made: Trampoline = NativeTrampoline(library, slot) if slot >= 0 else CtypesTrampoline(target)
     # XLA keeps the address for the life of the process.
@@ -169,6 +175,30 @@ class CtypesTrampoline:
 def missing_text(target: str) -> str:
     """What a call says that has no handler; the library says the same."""
     return f"the custom call `{target}` has no handler here any more; register one and call again"
+
+
+@lru_cache(maxsize=4)
+def _compiled(path: Path) -> Any:
+    """The library, compiled here and kept for all kernels; None where nobody can.
+
+    Without it a C++ exception of a handler would pass through Python, which ends the process; and
+    who has handlers in C++ most often has a compiler.
+    """
+    del path  # of the library that is not there
+    try:
+        compiler = find_compiler("c++")
+        store, key = kernel_cache(), digest(SOURCE.read_text(), compiler.version, library_name())
+        entry = store.find("trampolines", key)
+        if entry is None:
+            with store.workspace() as folder:
+                (folder / "made").mkdir()
+                flags = [*FLAGS, "-o", str(folder / "made" / library_name()), str(SOURCE)]
+                if run_compiler(compiler, flags, folder, None, "trampolines").code:
+                    return None
+                entry = store.keep("trampolines", key, folder / "made")
+    except (BuildError, OSError):
+        return None
+    return _library(entry / library_name())
 
 
 @lru_cache(maxsize=4)
