@@ -19,6 +19,7 @@ from kernel_magics.call.overrides import (
     read_batching,
 )
 from kernel_magics.call.placement import check as _checks
+from kernel_magics.call.placement import run_on
 from kernel_magics.call.primitive import call_program, compiled
 from kernel_magics.call.program import Program, read_program
 from kernel_magics.call.runs import run_limited
@@ -134,15 +135,8 @@ class HloFunction:
     def _first_run(self, *args: Any) -> tuple[jax.Array, ...]:
         run = self._jitted() if self._limit_s is None else self._limited
         run = with_integers(self._program.signature, run)
-        self._run = run if self._device is None else self._on_device(run)
+        self._run = run if self._device is None else run_on(self._device, self, run)
         return self._run(*args)
-
-    def _on_device(self, run: Run) -> Run:
-        def placed(*args: Any) -> tuple[jax.Array, ...]:
-            with jax.default_device(self._device):
-                return run(*args)
-
-        return placed
 
     def _limited(self, *args: Any) -> tuple[jax.Array, ...]:
         assert self._limit_s is not None
@@ -164,7 +158,7 @@ class HloFunction:
 
     @property
     def device(self) -> Any:
-        """The device that calls run on; None for the one in use. Calls within a trace ignore it."""
+        """Where calls outside of a trace run, as `run_on` takes it; None for where work goes."""
         return self._device
 
     @device.setter

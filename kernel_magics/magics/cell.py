@@ -3,11 +3,9 @@
 import argparse
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-import jax
 from IPython.core.interactiveshell import InteractiveShell
 
 from kernel_magics.call.placement import device_count
@@ -28,7 +26,7 @@ from kernel_magics.magics.binding import Binding, bind
 from kernel_magics.magics.compiling import compile_entry
 from kernel_magics.magics.display import CellView, Displays, GraphView
 from kernel_magics.magics.place import body_source
-from kernel_magics.magics.plugins import device_for, place
+from kernel_magics.magics.plugins import device_for, place, working_there
 from kernel_magics.magics.reopened import ReopenedViews
 from kernel_magics.magics.runs import limit_runs
 from kernel_magics.sandbox.kernel import kernel_sandbox
@@ -83,7 +81,7 @@ class HloCell:
         general = policy()
         wanted = Policy(options.trial or general.when, options.timeout or general.timeout_s)
         device = device_for(options.on)
-        with using(wanted), jax.default_device(device) if device else nullcontext():
+        with using(wanted), working_there(device):
             return self._run(self._source(cell), options)
 
     def _run(self, source: Source, options: argparse.Namespace) -> CellView:

@@ -10,8 +10,9 @@ from kernel_magics.call.failure import compile_error
 from kernel_magics.call.function import HloFunction
 from kernel_magics.call.trial import is_tried
 from kernel_magics.compile.background import Job
-from kernel_magics.compile.cost import read_cost
+from kernel_magics.compile.cost import CompileCost, read_cost
 from kernel_magics.errors import CompileInterrupted
+from kernel_magics.plugin.engine import EngineDevice
 from kernel_magics.plugin.kernel import plugins
 
 _BOUND = "The functions of this cell are linked and bound."
@@ -33,6 +34,8 @@ def compile_entry(function: HloFunction, meanwhile: Callable[[], None]) -> str:
     if signature.is_dynamic:
         return f"`@{signature.name}` has dynamic dimensions: it is compiled when it is called"
     shapes = [jax.ShapeDtypeStruct(a.type.shape or (), a.type.dtype) for a in signature.arguments]
+    if isinstance(function.device, EngineDevice):
+        return _compile_there(function, function.device, shapes)
     lowered = _lower(function, shapes)
     began = time.perf_counter()
     try:
@@ -51,6 +54,23 @@ def compile_entry(function: HloFunction, meanwhile: Callable[[], None]) -> str:
     cost = str(read_cost(compiled, plugins.active, time.perf_counter() - began))
     tried = "tried in a child process · " if is_tried(function.program, shapes) else ""
     return f"{tried}{cost}"
+
+
+def _compile_there(
+    function: HloFunction, device: EngineDevice, shapes: Sequence[jax.ShapeDtypeStruct]
+) -> str:
+    """Compiles for an engine that is none of JAX's."""
+    began = time.perf_counter()
+    try:
+        Job(lambda: device.prepare(function, shapes)).wait()
+    except KeyboardInterrupt:
+        raise CompileInterrupted(
+            f"Interrupted: the compile of `@{function.signature.name}` goes on in the background",
+            details=[_BOUND],
+            advice="A call waits for its own compile.",
+        ) from None
+    seconds = time.perf_counter() - began
+    return str(CompileCost(device.engine.name, seconds, None, None, None, None))
 
 
 def _lower(function: HloFunction, shapes: Sequence[jax.ShapeDtypeStruct]) -> jax.stages.Lowered:

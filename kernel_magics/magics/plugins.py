@@ -3,14 +3,17 @@
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from kernel_magics.call.function import HloFunction
 from kernel_magics.magics.display import TextView
 from kernel_magics.magics.settings import KernelMagics
+from kernel_magics.plugin.engine import EngineDevice
 from kernel_magics.plugin.environment import VARIABLE
 from kernel_magics.plugin.info import PluginInfo, PluginTable, devices_text
 from kernel_magics.plugin.kernel import plugins
+from kernel_magics.plugin.placement import working_on
 from kernel_magics.plugin.preference import wanted_plugins
 from kernel_magics.session_units import SessionUnit
 
@@ -26,12 +29,12 @@ def use_plugin(options: argparse.Namespace) -> TextView:
 
 
 def device_for(name: str | None) -> Any:
-    """The device of `%%hlo --on PLUGIN`; None without it.
+    """Where functions of `%%hlo --on PLUGIN` run; None without it.
 
     Raises:
         PluginError: The plugin is not loaded.
     """
-    return None if name is None else plugins.devices(name)[0]
+    return None if name is None else plugins.place_for(name)
 
 
 def place(unit: SessionUnit, device: Any) -> None:
@@ -40,6 +43,12 @@ def place(unit: SessionUnit, device: Any) -> None:
     for function in functions:
         if function.device is not device:
             function.device = device
+
+
+def working_there(device: Any) -> AbstractContextManager[None]:
+    """Has JAX work where `device_for` says, within a block; an engine leaves JAX as it is."""
+    is_device = device is not None and not isinstance(device, EngineDevice)
+    return working_on(device) if is_device else nullcontext()
 
 
 def begin(settings: KernelMagics) -> None:

@@ -16,6 +16,7 @@ from kernel_magics.errors import KernelMagicsError, SignatureError
 from kernel_magics.ir.types import aval_text
 from kernel_magics.plugin.comparison import Comparison, PluginRun
 from kernel_magics.plugin.difference import difference, special_values
+from kernel_magics.plugin.engine import Engine, EngineDevice
 from kernel_magics.plugin.inputs import random_arguments
 from kernel_magics.plugin.placement import working_on
 
@@ -58,6 +59,8 @@ def _run(
     function: Callable[..., Any], given: Sequence[Any], plugin: str, device: Any, runs: int
 ) -> PluginRun:
     try:
+        if isinstance(device, EngineDevice):
+            return _measured_there(function, given, plugin, device.engine, runs)
         with working_on(device):
             return _measured(function, jax.device_put(tuple(given), device), plugin, runs)
     except (RuntimeError, ValueError, NotImplementedError, KernelMagicsError) as error:
@@ -88,6 +91,31 @@ def _measured(
         nan_count=nan_count,
         infinite_count=infinite_count,
         results=arrays,
+    )
+
+
+def _measured_there(
+    function: Callable[..., Any], args: Sequence[Any], plugin: str, engine: Engine, runs: int
+) -> PluginRun:
+    """As `_measured`, for what is no plugin of JAX."""
+    arrays = [np.asarray(leaf) for leaf in jax.tree.leaves(tuple(args))]
+    began = time.perf_counter()
+    program = Job(lambda: engine.compile(function, tuple(args))).wait()
+    compile_time_s = time.perf_counter() - began
+    results, times = program(arrays), list[float]()
+    for _ in range(runs):
+        began = time.perf_counter()
+        program(arrays)
+        times.append(time.perf_counter() - began)
+    nan_count, infinite_count = special_values(results)
+    return PluginRun(
+        plugin=plugin,
+        compile_time_s=compile_time_s,
+        run_time_s=statistics.median(times),
+        run_times_s=tuple(times),
+        nan_count=nan_count,
+        infinite_count=infinite_count,
+        results=tuple(results),
     )
 
 

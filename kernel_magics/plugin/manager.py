@@ -52,7 +52,8 @@ class PluginManager(PluginPlaces):
         with self._lock:
             entries = self._entries
             in_use = self._name_in_use()
-            return PluginTable([e.info(is_in_use=e.name == in_use) for e in entries.values()])
+            rows = [e.info(is_in_use=e.name == in_use) for e in entries.values()]
+            return PluginTable([*rows, *self._engines.rows()])
 
     def info(self, name: str) -> PluginInfo:
         """What is known of one plugin.
@@ -60,6 +61,8 @@ class PluginManager(PluginPlaces):
         Raises:
             PluginError: There is none of this name.
         """
+        if name in self._engines:
+            return self._engines.info(name)
         with self._lock:
             entry = self._catalogue.named(name)
             return entry.info(is_in_use=entry.name == self._name_in_use())
@@ -88,6 +91,8 @@ class PluginManager(PluginPlaces):
         Raises:
             PluginError: There is no plugin of this name, or an option is of a wrong type.
         """
+        if name in self._engines:
+            return self.info(name)
         entry = self._catalogue.given(name, path)
         self._loading.probe(entry, options, targets, timeout_s)
         return self.info(entry.name)
@@ -118,6 +123,10 @@ class PluginManager(PluginPlaces):
         Raises:
             PluginError: It does not work, does not exist, or is loaded in another way.
         """
+        if name in self._engines:
+            self._engines.load(name)
+            self._loading.changed()
+            return self.info(name)
         if devices is not None:
             entry = self._loading.load_cpu(name, devices, path, options)
         else:
@@ -140,6 +149,10 @@ class PluginManager(PluginPlaces):
         Raises:
             PluginError: It is not loaded, is in use, or is the built-in CPU.
         """
+        if name in self._engines:
+            self._engines.forget(name)
+            self._loading.changed()
+            return self.info(name)
         with self._lock:
             entry = self._loaded(name)
             self._loading.forget(entry, is_in_use=entry.name == self._name_in_use())
@@ -188,7 +201,8 @@ class PluginManager(PluginPlaces):
         Args:
             function: An `HloFunction`, or any function that `jax.jit` takes.
             *args: Its arguments. Without any, an `HloFunction` gets random ones.
-            on: Plugins; all that are loaded by default. The first is what others are compared to.
+            on: Plugins and engines; all that are loaded by default. The first is what others are
+                compared to.
             runs: Of each, after the first; the median is told.
             seed: Of random arguments.
 
@@ -202,8 +216,8 @@ class PluginManager(PluginPlaces):
         from kernel_magics.plugin.compare import compare  # noqa: PLC0415 - few ask
 
         self._loading.default_client()
-        names = list(self.clients) if on is None else list(on)
-        devices = {name: self.devices(name)[0] for name in names}
+        names = [*self.clients, *self._engines.loaded()] if on is None else list(on)
+        devices = {name: self.place_for(name) for name in names}
         return compare(function, args, devices, runs=runs, seed=seed)
 
     def artifact(self, function: HloFunction, *args: Any, on: str) -> bytes:
@@ -249,4 +263,5 @@ class PluginManager(PluginPlaces):
         with self._lock:
             jax.config.update("jax_default_device", None)
             set_check(None)
+            self._engines.reset()
             self._loading.reset()

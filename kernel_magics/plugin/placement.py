@@ -65,6 +65,9 @@ class Placement:
         Raises:
             PlacementError: Names the argument, both devices, and the way to move it.
         """
+        if callable(device):
+            # An engine takes values from wherever they are.
+            return
         for argument in args:
             if not isinstance(argument, Tracer) and getattr(argument, "committed", False):
                 self._check_one(program, args, argument, device or default_device())

@@ -9,6 +9,7 @@ import jax
 
 from kernel_magics.errors import PluginError
 from kernel_magics.plugin.catalogue import BUILT_IN, Catalogue
+from kernel_magics.plugin.engines import Engines, not_for_all
 from kernel_magics.plugin.entries import Entry, not_loaded
 from kernel_magics.plugin.loading import Loading
 from kernel_magics.plugin.placement import Placement, default_device
@@ -24,6 +25,7 @@ class PluginPlaces:
         self._lock = RLock()
         self._placement = Placement()
         self._catalogue = Catalogue(self._placement)
+        self._engines = Engines()
         self._loading = Loading(self._catalogue, self._placement, sandbox, self._lock)
 
     @property
@@ -67,6 +69,16 @@ class PluginPlaces:
         assert loaded is not None
         return list(loaded.client.local_devices())
 
+    def place_for(self, name: str) -> Any:
+        """Where functions of cells run that are to run on a plugin, or on an engine.
+
+        What `HloFunction.device` takes.
+
+        Raises:
+            PluginError: The plugin is not loaded, or the engine not installed.
+        """
+        return self._engines.load(name) if name in self._engines else self.devices(name)[0]
+
     def label(self, device: Any) -> str:
         """A device by plugin and number, such as `zml:0`: several plugins say `cpu:0`."""
         self._catalogue.take_started()
@@ -95,6 +107,8 @@ class PluginPlaces:
         return self._catalogue.entries
 
     def _loaded(self, name: str) -> Entry:
+        if name in self._engines:
+            raise not_for_all(name)
         entry = self._catalogue.named(name)
         if entry.loaded is None and entry.name == BUILT_IN:
             self._loading.default_client()
