@@ -207,8 +207,8 @@ export class Canvas {
   }
 
   #moved(): void {
-    const { scale } = this.#pan.viewport;
-    this.#percent.textContent = `${Math.round(scale * 100)}%`;
+    const percent = `${Math.round(this.#pan.viewport.scale * 100)}%`;
+    if (this.#percent.textContent !== percent) this.#percent.textContent = percent;
     this.#minimap.follow(this.#pan.viewport, this.#pan.size);
     this.#card.hide();
   }

@@ -30,7 +30,8 @@ const LATE_MS = 300;
 const NO_FOLDING: Folding = { opened: [], closed: [] };
 
 export class OpsPane {
-  readonly element = h("div", { class: "km-ops" });
+  // It takes the focus while the drawing of another function is on its way: keys go on working.
+  readonly element = h("div", { class: "km-ops", tabindex: "-1" });
   drawing: OpsDrawing | null = null;
   readonly #source: ModuleSource;
   readonly #events: PaneEvents;
@@ -137,6 +138,9 @@ export class OpsPane {
   #ask(request: OpsRequest, key: string): void {
     clearTimeout(this.#waiting);
     const isOther = this.drawing?.request.function !== request.function;
+    if (isOther && this.element.contains(document.activeElement)) {
+      this.element.focus({ preventScroll: true });
+    }
     if (isOther) this.drawing = null;
     this.#waiting = setTimeout(() => {
       this.#events.announce("Laying out…");
@@ -167,6 +171,7 @@ export class OpsPane {
     this.#canvas.draw(drawing);
     this.#outline.draw(drawing);
     this.#say("");
+    if (document.activeElement === this.element) this.focus();
     this.mark(this.#marks);
     this.#events.drawn();
   }

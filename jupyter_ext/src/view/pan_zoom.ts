@@ -1,5 +1,5 @@
 // Moves a drawing about on its canvas: drag, Ctrl+wheel, pinch, buttons, and bringing to sight.
-import { set } from "./dom.ts";
+import { h, set } from "./dom.ts";
 import {
   type Box,
   firstView,
@@ -20,6 +20,8 @@ export class PanZoom {
   size: Size = { width: 0, height: 0 };
   readonly #stage: HTMLElement;
   readonly #svg: SVGSVGElement;
+  /** Has the pointer while it drags: another cursor of the stage would be one of all cards. */
+  readonly #grip = h("div", { class: "km-grip", hidden: true });
   readonly #onMove: () => void;
   #graph: Size | null = null;
   #anchor: Box | undefined;
@@ -32,6 +34,7 @@ export class PanZoom {
     this.#stage = stage;
     this.#svg = svg;
     this.#onMove = onMove;
+    stage.append(this.#grip);
     set(stage, {
       onpointerdown: (event: PointerEvent) => this.#pressed(event),
       onpointermove: (event: PointerEvent) => this.#dragged(event),
@@ -131,15 +134,15 @@ export class PanZoom {
     if (!drag.isMoving && Math.hypot(dx, dy) < DRAG_FROM) return;
     if (!drag.isMoving) {
       // Not before: a captured pointer clicks the canvas, not the node under it.
-      this.#stage.setPointerCapture(event.pointerId);
-      this.#stage.classList.add("dragging");
+      this.#grip.hidden = false;
+      this.#grip.setPointerCapture(event.pointerId);
     }
     this.#drag = { x: event.clientX, y: event.clientY, isMoving: true };
     this.#move({ ...this.viewport, x: this.viewport.x + dx, y: this.viewport.y + dy });
   }
 
   #released(): void {
-    this.#stage.classList.remove("dragging");
+    this.#grip.hidden = true;
     setTimeout(() => {
       this.#drag = null;
     });
