@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import io
 import os
 import platform
 import shutil
@@ -13,12 +14,11 @@ from pathlib import Path
 
 from kernel_magics.custom_call.cache import digest, kernel_cache
 from kernel_magics.custom_call.contract import Contract
-from kernel_magics.custom_call.elf import ElfError, ElfFacts, read_elf
 from kernel_magics.custom_call.handler import Handler
 from kernel_magics.custom_call.probe import probe_handler, probe_library
+from kernel_magics.elf import ElfError, ElfFile, shared_library
 from kernel_magics.errors import LibraryError
 
-_OTHER_NAMES = {"amd64": "x86-64", "x86_64": "x86-64", "arm64": "AArch64", "aarch64": "AArch64"}
 _SHOWN = 12
 
 
@@ -203,7 +203,7 @@ def keep_content(name: str, content: bytes, sha256: str) -> Path:
 def exported(file: Path) -> frozenset[str] | None:
     """Every function that a library exports; None where its format tells nothing to us."""
     try:
-        return frozenset(read_elf(file.read_bytes()).functions)
+        return frozenset(ElfFile(io.BytesIO(file.read_bytes())).functions)
     except (OSError, ElfError):
         return None
 
@@ -236,12 +236,12 @@ def _siblings(path: Path) -> list[Path]:
         return []
 
 
-def _facts(path: Path, content: bytes) -> ElfFacts | None:
+def _facts(path: Path, content: bytes) -> ElfFile | None:
     """What the file says of itself; None on systems whose format is another."""
     if sys.platform != "linux":
         return None
     try:
-        facts = read_elf(content)
+        facts = shared_library(io.BytesIO(content))
     except ElfError as error:
         raise LibraryError(
             f"`{path.name}` is no library that this kernel can load: {error}",
@@ -249,9 +249,8 @@ def _facts(path: Path, content: bytes) -> ElfFacts | None:
             advice="Build a shared library: `g++ -shared -fPIC -I "
             '$(python -c "import jax; print(jax.ffi.include_dir())") ...`.',
         ) from None
-    machine = platform.machine().lower()
-    here = _OTHER_NAMES.get(machine, machine)
-    if facts.machine != here and here in _OTHER_NAMES.values():
+    here = platform.machine()
+    if facts.machine != here:
         raise LibraryError(
             f"`{path.name}` is a library for {facts.machine}; this kernel runs on {here}",
             details=[f"path: {path}"],
@@ -260,7 +259,7 @@ def _facts(path: Path, content: bytes) -> ElfFacts | None:
     return facts
 
 
-def _candidates(facts: ElfFacts | None, content: bytes) -> tuple[str, ...]:
+def _candidates(facts: ElfFile | None, content: bytes) -> tuple[str, ...]:
     """Functions that may be handlers: with names of C; those of the C++ macro where they show."""
     if facts is None:
         return ()
@@ -271,13 +270,13 @@ def _candidates(facts: ElfFacts | None, content: bytes) -> tuple[str, ...]:
     return tuple(certain or names)
 
 
-def _neighbours(path: Path, facts: ElfFacts | None) -> tuple[Path, ...]:
+def _neighbours(path: Path, facts: ElfFile | None) -> tuple[Path, ...]:
     """Libraries that it looks for beside itself, where its copy does not stand."""
     if facts is None:
         return ()
     folders = [
         Path(folder.replace("${ORIGIN}", "$ORIGIN").replace("$ORIGIN", str(path.parent)))
-        for folder in facts.search
+        for folder in facts.search_paths
         if "ORIGIN" in folder
     ]
     found = [folder / name for name in facts.needed for folder in folders]

@@ -7,23 +7,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernel_magics.plugin.elf import MAGIC, ElfError, ElfFile
+from kernel_magics.elf import ElfError, ElfFile, shared_library
 
 ENTRY = "GetPjrtApi"
 """The one function that each PJRT plugin exports."""
 
-_OTHERS = {
-    b"MZ": "a Windows library",
-    b"PK\x03\x04": "a zip archive, such as a wheel",
-    b"\xcf\xfa\xed\xfe": "a macOS library",
-    b"\xca\xfe\xba\xbe": "a macOS library",
-    b"\x1f\x8b": "a gzip archive",
-    b"!<arch>": "a static library",
-    b"version https://git-lfs": "a Git LFS pointer, not the file itself",
-}
 _SYSTEM_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib")
 _CACHE = "/etc/ld.so.cache"
 _LOADER = "ld-linux"
+_FIRST_BYTES = 4 << 20
 
 
 def library_fault(path: Path) -> str:
@@ -35,12 +27,24 @@ def library_fault(path: Path) -> str:
     if problem or sys.platform != "linux":
         return problem
     try:
-        with path.open("rb") as file, mapped(file) as content:
-            return _elf_fault(ElfFile(content))
+        with path.open("rb") as file:
+            return _elf_fault(shared_library(file))
     except ElfError as error:
-        return f"it is damaged: {error}"
+        return str(error)
     except OSError as error:
         return f"it cannot be read: {error.strerror or error}"
+
+
+def looks_like_plugin(path: Path) -> bool:
+    """Whether a file's first part names what a plugin exports: enough for a first look at many.
+
+    Names of dynamic symbols stand near the beginning; a plugin exports few.
+    """
+    try:
+        with path.open("rb") as file, mapped(file) as content:
+            return content.find(b"\0" + ENTRY.encode() + b"\0", 0, _FIRST_BYTES) >= 0
+    except OSError:
+        return False
 
 
 def missing_libraries(path: Path) -> tuple[str, ...]:
@@ -48,8 +52,8 @@ def missing_libraries(path: Path) -> tuple[str, ...]:
     if sys.platform != "linux":
         return ()
     try:
-        with path.open("rb") as file, mapped(file) as content:
-            elf = ElfFile(content)
+        with path.open("rb") as file:
+            elf = ElfFile(file)
             needed, folders = elf.needed, [*_folders(elf, path)]
     except (ElfError, OSError):
         return ()
@@ -93,20 +97,13 @@ def _file_fault(path: Path) -> str:
             begin = file.read(32)
     except OSError as error:
         return f"it cannot be read: {error.strerror or error}"
-    if not begin:
-        return "it is empty"
-    if sys.platform != "linux" or begin.startswith(MAGIC):
-        return ""
-    like = next((words for mark, words in _OTHERS.items() if begin.startswith(mark)), "")
-    return f"it is no shared library of Linux{f', but {like}' if like else ''}"
+    return "" if begin else "it is empty"
 
 
 def _elf_fault(elf: ElfFile) -> str:
     here = platform.machine()
     if elf.machine != here:
         return f"it is for {elf.machine}, and this machine is {here}"
-    if not elf.is_shared:
-        return "it is an ELF file, but no shared library"
     if not elf.exports(ENTRY):
         return f"it is a shared library, but no PJRT plugin: it exports no `{ENTRY}`"
     return ""

@@ -1,5 +1,6 @@
 """Libraries are read, refused in words, copied, loaded, and kept."""
 
+import io
 import os
 import shutil
 import struct
@@ -10,9 +11,9 @@ import jax
 import pytest
 
 from kernel_magics.custom_call.cache import Cache
-from kernel_magics.custom_call.elf import ElfError, read_elf
 from kernel_magics.custom_call.library import Libraries, Library, open_library
 from kernel_magics.custom_call.probe import ffi_version
+from kernel_magics.elf import ElfError, ElfFile
 from kernel_magics.errors import LibraryError
 from tests.custom_call.compilers import HEAD, compile_c, needs, times
 
@@ -125,17 +126,17 @@ def test_libraries_for_other_machines_are_refused(tmp_path):
     content[18:20] = struct.pack("<H", 0xB7)
     path.write_bytes(content)
     assert message(open_library, path) == (
-        "`libtimes.so` is a library for AArch64; this kernel runs on x86-64\n"
+        "`libtimes.so` is a library for aarch64; this kernel runs on x86_64\n"
         f"  path: {path}\n  Build it on this machine, or for it."
     )
 
 
 def test_damaged_libraries_are_refused_wherever_they_end(tmp_path):
     content = times(tmp_path / "libtimes.so").read_bytes()
-    assert "times" in read_elf(content).functions
+    assert "times" in ElfFile(io.BytesIO(content)).functions
     for size in [*range(0, 1024, 7), *range(1024, 4096, 97)]:
         with pytest.raises(ElfError):
-            read_elf(content[:size])
+            ElfFile(io.BytesIO(content[:size]))
 
 
 def test_what_a_library_needs_and_nobody_has_is_named(tmp_path):

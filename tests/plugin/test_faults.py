@@ -68,14 +68,14 @@ def test_libraries_that_are_missing_are_named_before_anything_is_loaded(manager,
 
 FILES = {
     "empty": (b"", "it is empty"),
-    "text": (b"hello", "it is no shared library of Linux"),
-    "wheel": (b"PK\x03\x04....", "it is no shared library of Linux, but a zip archive, such as a wheel"),
-    "windows": (b"MZ\x90", "it is no shared library of Linux, but a Windows library"),
+    "text": (b"hello", "it is text that begins with 'hello'"),
+    "wheel": (b"PK\x03\x04....", "it is a zip archive, such as a wheel"),
+    "windows": (b"MZ\x90", "it is a library of Windows"),
     "pointer": (
         b"version https://git-lfs.github.com/spec/v1",
-        "it is no shared library of Linux, but a Git LFS pointer, not the file itself",
+        "it is a Git LFS pointer, not the file itself",
     ),
-    "stump": (b"\x7fELF\x02\x01\x01", "it is damaged: its ELF headers are cut short"),
+    "stump": (b"\x7fELF\x02\x01\x01", "it is cut short or damaged"),
 }  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def test_libraries_of_other_machines_and_damaged_ones_are_refused(manager, tmp_p
     content = bytearray(build(tmp_path, "null").read_bytes())
     path = tmp_path / "plugin.so"
     path.write_bytes(content[: len(content) // 8])
-    assert manager.probe("none", path=path).reason.startswith("it is damaged: ")
+    assert manager.probe("none", path=path).reason == "it is cut short or damaged"
     content[18:20] = (243).to_bytes(2, "little")
     path.write_bytes(content)
     assert manager.probe("none", path=path).reason.startswith("it is for riscv64, and this machine")
