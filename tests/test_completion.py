@@ -112,6 +112,10 @@ def test_a_value_is_not_offered_to_its_own_statement():
     assert [candidate.text for candidate in found[1]] == ["%right", "%left"]
 
 
+def test_a_string_ends_with_its_line():
+    assert offered('%q = x {a = "open\\\n    %y = stablehlo.mult') == ["stablehlo.multiply"]
+
+
 def test_blocks_are_those_of_the_region():
     at = CELL.index("^last") + 1
     found = complete(CELL, at, km.Session())

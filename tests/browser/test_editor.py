@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import _content, _end_kernels
+from tests.browser.test_accessibility import AXE
 
 PATIENCE_MS = 90_000
 
@@ -75,6 +76,17 @@ _COLOURS = """content => {
     return { text: span.textContent, contrast: (more + 0.05) / (less + 0.05) };
   });
 }"""
+_AXE = """async () => {
+  const found = await axe.run({ include: [[".km-problem-gutter"], [".km-tip"], [".km-problem"]] });
+  return found.violations
+    .filter(({impact}) => impact === "serious" || impact === "critical")
+    .map(({id, nodes}) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
+}"""
+_CONNECTED = """async name => {
+  const sessions = await (await fetch("/api/sessions")).json();
+  const kernel = sessions.find(({ path }) => path === name)?.kernel;
+  return kernel?.connections > 0 && kernel.execution_state === "idle";
+}"""
 _OURS = "labextensions/kernel-magics"
 
 
@@ -111,20 +123,19 @@ class Editor:
         prompt = self.cell(number).locator(".jp-InputPrompt")
         expect(prompt).not_to_contain_text("*", timeout=PATIENCE_MS)
 
-    def load(self) -> None:
+    def load(self, name: str) -> None:
         """Loads the extension, as soon as there is a kernel to run cells."""
+        # Before that a front end drops what it is told to run, or asks for a kernel.
+        self.page.wait_for_function(_CONNECTED, arg=name, timeout=PATIENCE_MS, polling=500)
         prompt = self.cell(0).locator(".jp-InputPrompt")
-        for _ in range(30):
-            # A front end drops what it is told to run before it has a kernel.
-            self.text(0).click()
-            self.page.keyboard.press("Control+Enter")
+        for _ in range(10):
+            self.run(0)
             try:
-                expect(prompt).to_contain_text("[", timeout=2000)
-                expect(prompt).not_to_contain_text("[ ]", timeout=2000)
+                expect(prompt).to_contain_text("[1]", timeout=3000)
             except AssertionError:
                 continue
-            break
-        expect(prompt).not_to_contain_text("*", timeout=PATIENCE_MS)
+            return
+        pytest.fail("the notebook's first cell did not run")
 
     def mark(self, number: int, text: str) -> Locator:
         return self.cell(number).locator(".km-problem").get_by_text(text, exact=True)
@@ -155,7 +166,7 @@ def editor(
     context = browser.new_context(viewport={"width": 1100, "height": 1400})
     context.set_default_timeout(PATIENCE_MS)
     opened = Editor(context.new_page(), f"{url}/{request.param}/{path.name}")
-    opened.load()
+    opened.load(path.name)
     yield opened
     _end_kernels(context, url, {path.name})
     context.close()
@@ -189,6 +200,16 @@ def test_colours_come_with_the_magic_and_go_with_it(editor):
     expect(editor.piece(2, "# it's")).to_be_visible()
 
 
+def test_lines_are_indented_as_mlir_prints_them(editor):
+    editor.write(2, "%%hlo\nfunc.func @f() {")
+    editor.page.keyboard.press("Enter")
+    editor.page.keyboard.type("return")
+    editor.page.keyboard.press("Enter")
+    editor.page.keyboard.type("}")
+    lines = editor.text(2).locator(".cm-line")
+    expect(lines).to_have_text(["%%hlo", "func.func @f() {", "  return", "}"])
+
+
 def test_marks_of_a_saved_error_are_there_again(editor):
     expect(editor.mark(5, "stablehlo.nothing")).to_be_visible()
     expect(editor.cell(5).locator(".km-problem-sign")).to_be_visible()
@@ -219,6 +240,15 @@ def test_errors_are_marked_where_they_are_until_their_line_is_changed(editor):
     editor.page.keyboard.type(" ")
     expect(signs).to_have_count(1)
     expect(editor.cell(2).locator(".cm-line").nth(9).locator(".km-problem")).to_have_count(1)
+
+
+def test_axe_finds_no_serious_fault(editor):
+    expect(editor.cell(5).locator(".km-problem-sign")).to_be_visible()
+    editor.page.add_script_tag(path=AXE)
+    editor.point_at(editor.piece(1, "@main"))
+    expect(editor.page.locator(".km-tip")).to_be_visible()
+    assert editor.page.evaluate(_AXE) == []
+    editor.page.mouse.move(5, 5)
 
 
 def test_marks_go_with_the_next_run(editor):

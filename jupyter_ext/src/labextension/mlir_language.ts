@@ -1,6 +1,9 @@
 // MLIR as a language of CodeMirror, in the colours of the theme.
 import {
   HighlightStyle,
+  type IndentContext,
+  indentService,
+  indentUnit,
   LanguageSupport,
   StreamLanguage,
   syntaxHighlighting,
@@ -10,6 +13,9 @@ import { mlirParser } from "./mlir_tokens.ts";
 
 export const MLIR_MIME = "text/x-mlir";
 export const MLIR_FILES = ["mlir", "stablehlo", "hlo"];
+
+/** As MLIR prints. */
+const STEP = "  ";
 
 const language = StreamLanguage.define(mlirParser);
 
@@ -37,6 +43,22 @@ const style = HighlightStyle.define(
   { scope: language },
 );
 
+/** One step in behind a brace that opens or a block's label, one out before one that closes. */
+function indentation(context: IndentContext, position: number): number {
+  const before = context
+    .lineAt(position, -1)
+    .text.replace(/\/\/.*/, "")
+    .trimEnd();
+  const opens = /[{(]$/.test(before) || /^\s*\^.*:$/.test(before);
+  const closes = /^\s*[})]/.test(context.textAfterPos(position));
+  const leading = before.length - before.trimStart().length;
+  return Math.max(0, leading + (Number(opens) - Number(closes)) * context.unit);
+}
+
 export function mlir(): LanguageSupport {
-  return new LanguageSupport(language, syntaxHighlighting(style));
+  return new LanguageSupport(language, [
+    syntaxHighlighting(style),
+    indentUnit.of(STEP),
+    indentService.of(indentation),
+  ]);
 }

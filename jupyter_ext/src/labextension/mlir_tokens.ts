@@ -91,6 +91,7 @@ export const mlirParser: StreamParser<CellState> = {
   languageData: {
     commentTokens: { line: "//" },
     closeBrackets: { brackets: ["(", "[", "{", "<", '"'] },
+    indentOnInput: /^\s*\}$/,
   },
 };
 

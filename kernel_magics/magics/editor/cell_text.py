@@ -8,7 +8,9 @@ from functools import cached_property
 MAGIC = re.compile(r"\s*%%hlo\b")
 CUSTOM_CALL = re.compile(r"\s*%%custom_call\b")
 """Its body is C++: of such a cell only the first line is ours."""
-_SILENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*(?:"|(?=\n)|\Z)', re.DOTALL)
+_SILENT = re.compile(
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\[^\n])*(?:"|\\?(?=\n)|\\?\Z)', re.DOTALL
+)
 _OP_NAME = re.compile(r'"[a-z_]\w*\.[\w$.-]*"?')
 """An op's quoted name, also while it is being typed."""
 _VISIBLE = re.compile(r"[^\n]")
