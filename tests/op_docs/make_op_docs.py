@@ -1,7 +1,7 @@
 """Writes `kernel_magics/ir/op_docs.json`: what each op does, takes, and is told by attributes.
 
 The sentences are in `docs.txt`, written by hand. Operands, attributes and regions come from the
-classes of jaxlib's MLIR binding. Run it where a new jaxlib brings new ops:
+classes of jaxlib's MLIR binding. Run it with the newest jaxlib, which knows the most:
 
     python -m tests.op_docs.make_op_docs
 """
