@@ -97,6 +97,17 @@ def initialize_lapack() -> None:
     library._lapack.initialize()
 
 
+def scan_counts(parameters: Mapping[str, Any]) -> tuple[int, int]:
+    """How many operands of a `scan` equation are constants, and how many are carried.
+
+    A jaxpr is public, the parameters of its equations are not: JAX 0.12 has trees for counts.
+    """
+    if "num_consts" in parameters:
+        return parameters["num_consts"], parameters["num_carry"]
+    constants, carried, _ = map(len, parameters["ft_in"].unpack())
+    return constants, carried
+
+
 def hlo_text_to_proto(text: str) -> bytes:
     """Reads HLO text: a serialized `HloModuleProto`; ends the process on some texts.
 

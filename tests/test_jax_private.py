@@ -152,3 +152,17 @@ def test_exported_blobs_have_the_fields_that_are_read():
         "InAvalsIdxsLength",
     ):
         assert callable(getattr(serialization_generated.Exported, name))
+
+
+def test_scans_say_what_they_carry():
+    def function(x, y):
+        def step(carry, row):
+            total, count = carry
+            return (total * y.sum() + row, count + 1), total
+
+        return jax.lax.scan(step, (x[0], 0), x)
+
+    jaxpr = jax.make_jaxpr(function)(jax.numpy.ones((3, 2)), jax.numpy.ones(2))
+    (scan,) = [e for e in jaxpr.eqns if e.primitive.name == "scan"]
+    assert _jax_private.scan_counts(scan.params) == (1, 2)
+    assert len(scan.invars) == 4

@@ -5,6 +5,7 @@ from typing import Any
 
 from jax.extend.core import Literal
 
+from kernel_magics._jax_private import scan_counts
 from kernel_magics.call.python.body import Body
 from kernel_magics.call.python.combiners import COMBINERS
 from kernel_magics.call.python.foreign import FOREIGN
@@ -102,7 +103,7 @@ def _choice(body: Body, index: Any, branches: list[Code], params: Any) -> Code:
 
 def _scan(body: Body, equation: Any) -> None:
     params = equation.params
-    closed, constants, carried = params["jaxpr"], params["num_consts"], params["num_carry"]
+    closed, (constants, carried) = params["jaxpr"], scan_counts(params)
     outer, inside = equation.invars, closed.jaxpr.invars
     split = constants + carried
 
