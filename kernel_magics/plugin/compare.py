@@ -151,7 +151,10 @@ def _described(args: Sequence[Any]) -> str:
 
 def _name(function: Callable[..., Any]) -> str:
     name = getattr(function, "__name__", type(function).__name__)
-    return f"@{name}" if isinstance(function, HloFunction) else str(name)
+    if not isinstance(function, HloFunction):
+        return str(name)
+    report = function.link_report
+    return f"@{name} of {report.unit}" if report else f"@{name}"
 
 
 def _words(error: Exception) -> str:

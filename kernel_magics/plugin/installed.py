@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernel_magics.plugin.found import Found, plugin_name
-from kernel_magics.plugin.library_file import library_fault
+from kernel_magics.plugin.library_file import library_fault, looks_like_plugin
 
 GROUP = "jax_plugins"
 """Of entry points, and the name of the namespace package: JAX imports both at its start."""
 
 _ENDINGS = {"linux": (b".so",), "win32": (b".dll",)}.get(sys.platform, (b".so", b".dylib"))
 _HINT = re.compile(rb"pjrt|libtpu|xla[^/]*plugin", re.IGNORECASE)
-_LARGE_BYTES = 16 << 20
-"""Libraries of this size are looked into, whatever they are called."""
+_LARGE_BYTES = 64 << 20
+"""Libraries of this size are looked into, whatever they are called: plugins hold a compiler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _libraries(one: _Distribution) -> Iterator[Found]:
 
     One that is called a plugin and is none for this machine is found with its fault.
     """
-    faults = {path: library_fault(path) for path in one.libraries}
+    faults = {path: _fault(path) for path in one.libraries}
     plugins = [path for path in faults if not faults[path] or "pjrt" in path.name.lower()]
     for path in plugins:
         stem = f"_{path.name.split('.')[0]}" if len(plugins) > 1 else ""
@@ -88,16 +88,24 @@ def _libraries(one: _Distribution) -> Iterator[Found]:
         yield Found(name, f"package {one.name}", one.version, path, fault=faults[path])
 
 
+def _fault(path: Path) -> str:
+    """As `library_fault`, without reading headers of what looks as it should."""
+    is_named = bool(_HINT.search(path.name.encode()))
+    if looks_like_plugin(path):
+        return "" if is_named else library_fault(path)
+    return library_fault(path) if is_named else "it does not look like a plugin"
+
+
 def _library_of(module: str, one: _Distribution) -> Path | None:
     """The library that lies beside a module."""
     folder = one.root.joinpath(*module.split("."))
     inside = [path for path in one.libraries if folder in path.parents]
-    return next((path for path in inside if not library_fault(path)), None)
+    return next((path for path in inside if not _fault(path)), None)
 
 
 def _library_in(folder: Path) -> Path | None:
     for entry in _entries(folder):
-        if entry.name.encode().endswith(_ENDINGS) and not library_fault(Path(entry.path)):
+        if entry.name.encode().endswith(_ENDINGS) and not _fault(Path(entry.path)):
             return Path(entry.path)
     return None
 

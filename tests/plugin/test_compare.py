@@ -32,6 +32,7 @@ def test_a_function_is_compared_on_all_that_is_loaded(plugins):
     for name in REAL:
         library(name)
         plugins.load(name, timeout_s=PATIENCE_S)
+    km.session.reset()
     found = plugins.compare(km.load(SCALE), runs=3)
     assert {run.plugin for run in found.runs} == {"cpu", "cpu4", *REAL}
     assert found.reference == "cpu"
@@ -44,6 +45,7 @@ def test_a_function_is_compared_on_all_that_is_loaded(plugins):
         assert run.memory_bytes >= 2 * 48
         np.testing.assert_allclose(run.results[0], found["cpu"].results[0], rtol=1e-5)
     assert found["cpu4"].difference.is_zero
+    assert found.what == "@main of unit 1"
     assert found.inputs == "f32[4,3], i32[], bool[2], made from seed 0"
     assert plugins.active == "cpu"
 
