@@ -138,6 +138,14 @@ def test_each_kind_of_word_has_its_kind():
         assert found[1][0].kind == kind
 
 
+def test_names_in_quotes_are_not_offered(session):
+    session.define('func.func @"<b>" () { return }\nfunc.func @bare() { return }', name="odd")
+    cell = '%%hlo\nfunc.func @"a b"() { return }\nfunc.func @barely() {\n  call @'
+    found = complete(cell, len(cell), session)
+    assert found is not None
+    assert [candidate.text for candidate in found[1]] == ["@barely", "@bare"]
+
+
 def test_functions_of_the_session_are_offered(session):
     session.define(DOUBLE, name="double")
     assert offered("%y = func.call @dou", session=session) == ["@double"]

@@ -186,6 +186,7 @@ def test_cells_are_coloured_when_a_notebook_is_opened(editor):
 def test_cells_with_a_custom_call_are_coloured_as_cpp(editor):
     expect(editor.piece(3, "// it's")).to_be_visible()
     expect(editor.piece(3, "return")).to_be_visible()
+    expect(editor.cell(3).locator(".km-magic-line").first).to_be_visible()
 
 
 def test_colours_come_with_the_magic_and_go_with_it(editor):

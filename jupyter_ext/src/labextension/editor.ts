@@ -9,6 +9,7 @@ import {
 import { INotebookTracker } from "@jupyterlab/notebook";
 import { cellLanguage } from "./cell_language.ts";
 import { hover } from "./hover.ts";
+import { magicLine } from "./magic_line.ts";
 import { MLIR_FILES, MLIR_MIME, mlir } from "./mlir_language.ts";
 import { problemMarks } from "./problem_marks.ts";
 import { followOutputs } from "./problem_outputs.ts";
@@ -54,7 +55,10 @@ export const cells: JupyterFrontEndPlugin<void> = {
       const marks = [problemMarks(), followOutputs(model)];
       return cellLanguage([
         { magic: /^%%hlo\b/, load: () => [mlir(), marks, hover(tracker, model)] },
-        { magic: /^%%custom_call\b/, load: async () => [await cpp(), marks] },
+        {
+          magic: /^%%custom_call\b/,
+          load: async () => [await cpp(), magicLine(), marks, hover(tracker, model)],
+        },
       ]);
     };
     extensions.addExtension({

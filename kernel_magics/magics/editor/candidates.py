@@ -41,6 +41,8 @@ _OPERATION = re.compile(r"\"?\b([a-z_]\w*(?:\.[\w$-]+)+)")
 _TYPE_PLACE = re.compile(r"(?:->|:)\s*\(?(?:[^%={}@:]*[,(<]\s*)?\Z")
 _TYPE_PART = re.compile(r"((?:tensor|memref|vector|complex)<(?:(?:\d+|\?)x)*)[\w?]*\Z")
 _OP_PLACE = re.compile(r"(?:\A|=|\n|\{[ \t]*\n|\}|\bapplies)[ \t]*\"?\Z")
+_BARE_NAME = re.compile(r"[A-Za-z_][\w$.-]*")
+"""What needs no quotes; names that do are not offered, as editors complete words."""
 _SHORTEST = 2
 """Letters from which on an op is found without its dialect."""
 
@@ -117,9 +119,9 @@ def _values(found: Scan, offset: int) -> Iterator[Candidate]:
 def _symbols(cell: CellText, session: Mapping[str, object]) -> Iterator[Candidate]:
     for symbol in symbols(cell.text, cell.code):
         kind = "function" if symbol.kind == "func.func" else "module"
-        yield Candidate(f"@{symbol.name}", kind)
-    for name in session:
-        yield Candidate(f"@{name}", "function")
+        if _BARE_NAME.fullmatch(symbol.name):
+            yield Candidate(f"@{symbol.name}", kind)
+    yield from (Candidate(f"@{name}", "function") for name in session if _BARE_NAME.fullmatch(name))
 
 
 def _completed(cell: CellText, offset: int, sizes: str) -> Iterator[Candidate]:

@@ -9,7 +9,10 @@ MAGIC = re.compile(r"\s*%%hlo\b")
 CUSTOM_CALL = re.compile(r"\s*%%custom_call\b")
 """Its body is C++: of such a cell only the first line is ours."""
 _SILENT = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\[^\n])*(?:"|\\?(?=\n)|\\?\Z)', re.DOTALL
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+    # A string ends with its line at the latest.
+    r'|"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*(?:"|\\?(?=\n)|\\?\Z)',
+    re.DOTALL,
 )
 _OP_NAME = re.compile(r'"[a-z_]\w*\.[\w$.-]*"?')
 """An op's quoted name, also while it is being typed."""

@@ -9,12 +9,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 _TOKEN = re.compile(
-    r"[(){}]"
+    # At the start of a line an op, with the names of its results; elsewhere what each may be.
+    r"(?<=\n)[ \t]*(?:"
+    r"%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?)*\s*=(?!=)"
+    r"|\"?(?>[a-z_]\w*(?:\.[\w$-]+)+)\"?(?!\s*=)"
+    r"|(?:return|call|module|func|yield)\b)"
+    r"|[(){}]"
     r"|\^[\w$.-]+"
-    r"|%[\w$.-]+(?::\d+)?(?:\s*,\s*%[\w$.-]+(?::\d+)?){0,63}\s*=(?!=)"
+    r"|%[\w$.-]+(?::\d+)?\s*=(?!=)"
     r"|%[\w$.-]+\s*:(?![\d:])"
-    r"|(?<=\n)[ \t]*\"?"
-    r"(?:(?>[a-z_]\w*(?:\.[\w$-]+)+)\"?(?!\s*=)|(?:return|call|module|func|yield)\b)"
 )
 _NAME = re.compile(r"(%[\w$.-]+)(?::(\d+))?")
 _SYMBOL = re.compile(
@@ -144,14 +147,14 @@ class _Scanner:
 
     def run(self) -> Scan:
         for found in _TOKEN.finditer(self._code):
-            piece = found[0]
-            start = found.start()
+            piece = found[0].lstrip(" \t")
+            start = found.end() - len(piece)
             if piece in "(){}":
                 self._bracket(piece, start)
             elif piece[0] == "^":
                 self._label(piece, start)
             elif piece[0] != "%":
-                self._begin(start + len(piece) - len(piece.lstrip()))
+                self._begin(start)
             elif piece[-1] == ":":
                 self._argument(piece.rstrip(": \t\n"), start, found.end())
             else:
