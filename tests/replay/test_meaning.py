@@ -137,6 +137,15 @@ def test_the_extreme_of_nothing_but_nan_is_nan_with_its_derivative():
     assert_same(text, x, x[::-1].copy())
 
 
+def test_bounds_in_the_wrong_order_give_the_upper_one_and_its_derivative():
+    args = [np.array([v] * 3, np.float32) for v in (3, 0, 1)]
+    args[1] = np.array([0, 2, 5], np.float32)
+    text = program("stablehlo.clamp", args, [args[1]])
+    assert assert_same(text, *args)[0].tolist() == [1, 1, 1]
+    slopes = jax.grad(lambda *args: replayed(text)(*args)[0].sum(), (0, 1, 2))(*args)
+    assert [s.tolist() for s in slopes] == [[0] * 3, [0] * 3, [1] * 3]
+
+
 def test_equal_elements_share_the_derivative_of_an_extreme():
     text = one("stablehlo.maximum %0, %1 : tensor<2xf32>", *["tensor<2xf32>"] * 2,
                result="tensor<2xf32>")  # fmt: skip

@@ -131,13 +131,15 @@ def _abs(op: Op) -> Run:
 def _clamp(op: Op) -> Run:
     if op.operands[0].of("c"):
         raise Blocked("there is no one order of complex numbers that JAX and XLA share")
-    shape = op.results[0].shape
-    if all(op.constant(i) is not None or op.operands[i].shape == shape for i in (0, 2)):
+    low, high = op.constant(0), op.constant(2)
+    if low is not None and high is not None and np.all(low <= high):
         return lax.clamp
+    shape = op.results[0].shape
 
     def clamp(low: Any, x: Any, high: Any) -> Any:
-        # JAX has no derivative in scalar bounds of an array.
-        return lax.clamp(jnp.broadcast_to(low, shape), x, jnp.broadcast_to(high, shape))
+        # JAX derives its own in no scalar bounds, and wrongly where they stand in the wrong order.
+        above = lax.max(jnp.broadcast_to(low, shape), x)
+        return lax.min(above, jnp.broadcast_to(high, shape))
 
     return clamp
 
