@@ -14,7 +14,6 @@ from ipywidgets.widgets import widget
 
 import kernel_magics as km
 from kernel_magics.graph import layout
-from kernel_magics.widgets.export import Forms
 from kernel_magics.widgets.inspector import Inspector
 from kernel_magics.widgets.saved import SAVED_VIEW_TYPE
 from tests.cells import DOUBLE, REFUSED, run
@@ -191,7 +190,7 @@ def test_large_pictures_stay_small_files(session):
     bodies = "".join(f"func.func private @f{n}() {{\n  return\n}}\n" for n in range(150))
     session.define(f"func.func @main() {{\n{calls}  return\n}}\n{bodies}")
     inspector = km.inspect(session)
-    png = Forms(inspector._drawn, inspector._answers, "").png()
+    png = inspector._forms().png()
     width, height = struct.unpack(">II", png[16:24])
     assert width * height <= 2_010_000
     assert len(png) < 400_000

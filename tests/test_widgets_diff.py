@@ -1,5 +1,7 @@
 """Texts of a unit compared: earlier ones, as written, as printed, in the module."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,13 +44,20 @@ def test_runs_put_together_are_both_texts(left, right):
         assert run["left_count"] or run["right_count"]
         if run["kind"] == "same":
             assert cut(left, run, "left") == cut(right, run, "right")
-    assert all(one["kind"] != other["kind"] for one, other in zip(runs, runs[1:], strict=False))
+    assert all(one["kind"] != other["kind"] for one, other in pairwise(runs))
 
 
 def test_a_moved_line_leaves_the_others_the_same():
     (before, changed, after) = diff_runs(["a", "b", "c", "}"], ["a", "x", "c", "}"])
     assert (before["left_count"], after["left_count"]) == (1, 2)
     assert (changed["left"], changed["left_count"], changed["right_count"]) == (1, 1, 1)
+
+
+def test_changed_lines_are_paired_with_what_is_like_them():
+    left = ["  return %0 : tensor<8xf32>"]
+    right = ["  %1 = stablehlo.negate %0 : tensor<8xf32>", "  return %1 : tensor<8xf32>"]
+    (run,) = diff_runs(left, right)
+    assert run["pairs"] == [0, 1]
 
 
 def test_texts_of_equal_lines_without_an_anchor_take_no_time():

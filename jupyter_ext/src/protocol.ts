@@ -107,8 +107,9 @@ export interface SavedTexts {
   first_tab: string;
   symbols?: SymbolRow[];
   texts: SavedText[];
-  /** Only on a page of its own. */
+  /** Only on a page of its own, as are drawings of ops. */
   diffs?: SavedDiff[];
+  drawings?: OpsDrawing[];
 }
 
 /** Where one function stands in a text: first and last line, from 1. */
@@ -164,6 +165,8 @@ export interface DiffRun {
   left_count: number;
   right: number;
   right_count: number;
+  /** Lines that took each other's place, left, right, left, …, counted from the run's first. */
+  pairs: number[];
 }
 
 /** Two texts as runs of lines; those of neither side are left out. */
@@ -543,6 +546,8 @@ export interface ExportCommand {
   kind: "export";
   id: string;
   form: ExportForm;
+  /** Id of the function whose ops are wanted; empty for the functions. A page has both. */
+  function: string;
 }
 
 export type Command = FunctionCommand | SymbolsCommand | TextCommand | LinesCommand | FindCommand | OpsCommand | OpCommand | OpAtCommand | OpenCommand | CloseCommand | RedrawCommand | ExportCommand | VersionsCommand | DiffCommand | VersionLinesCommand;

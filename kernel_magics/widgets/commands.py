@@ -28,7 +28,7 @@ _FIELDS: Mapping[str, Mapping[str, type | Mapping[str, type]]] = {
     "open": {"group": str},
     "close": {},
     "redraw": {},
-    "export": {"form": str},
+    "export": {"form": str, "function": str},
     "versions": {},
     "diff": {"unit": int, "left": str, "right": str},
     "version_lines": {"unit": int, "version": str, "first": int, "count": int},

@@ -1,5 +1,6 @@
 """Compares two texts line by line, in a time that does not explode."""
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,10 @@ from kernel_magics.widgets.protocol_diff import DiffRun
 
 # Texts without a line of their own are compared thoroughly up to so many pairs of lines.
 _MOST_PAIRS = 1_000_000
+# Changed lines are paired by what they have in common, up to so many pairs to look at.
+_MOST_COMPARED = 4_000
+_LEAST_ALIKE = 0.4
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 Span = tuple[int, int, int, int]
 """First and one after the last line, on the left and on the right."""
@@ -25,7 +30,9 @@ def diff_runs(left: Sequence[str], right: Sequence[str]) -> list[DiffRun]:
     blocks = [*_merged(sorted(_matches(left, right))), (len(left), len(right), 0)]
     for first_left, first_right, count in blocks:
         if first_left > at_left or first_right > at_right:
-            runs.append(_run("changed", at_left, first_left, at_right, first_right))
+            run = _run("changed", at_left, first_left, at_right, first_right)
+            run["pairs"] = _pairs(left[at_left:first_left], right[at_right:first_right])
+            runs.append(run)
         at_left, at_right = first_left + count, first_right + count
         if count:
             runs.append(_run("same", first_left, at_left, first_right, at_right))
@@ -39,7 +46,41 @@ def _run(kind: str, left: int, left_end: int, right: int, right_end: int) -> Dif
         "left_count": left_end - left,
         "right": right,
         "right_count": right_end - right,
+        "pairs": [],
     }
+
+
+def _pairs(left: Sequence[str], right: Sequence[str]) -> list[int]:
+    """Lines that are most alike, in the order of both sides; the n-th and the n-th of many."""
+    if len(left) * len(right) > _MOST_COMPARED:
+        return [place for n in range(min(len(left), len(right))) for place in (n, n)]
+    words = [Counter(_WORD.findall(line)) for line in left]
+    others = [Counter(_WORD.findall(line)) for line in right]
+    best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    alike = [[_alike(one, other) for other in others] for one in words]
+    for row in reversed(range(len(left))):
+        for column in reversed(range(len(right))):
+            both = best[row + 1][column + 1] + alike[row][column]
+            best[row][column] = max(both, best[row + 1][column], best[row][column + 1])
+    pairs: list[int] = []
+    row = column = 0
+    while row < len(left) and column < len(right):
+        here = alike[row][column]
+        if here and best[row][column] == best[row + 1][column + 1] + here:
+            pairs += [row, column]
+            row, column = row + 1, column + 1
+        elif best[row][column] == best[row + 1][column]:
+            row += 1
+        else:
+            column += 1
+    return pairs
+
+
+def _alike(one: Counter[str], other: Counter[str]) -> float:
+    """The share of words that two lines have in common; 0 where that is little."""
+    size = one.total() + other.total()
+    share = 2 * (one & other).total() / size if size else 0.0
+    return share if share >= _LEAST_ALIKE else 0.0
 
 
 def _matches(left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int, int, int]]:

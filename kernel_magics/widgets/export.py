@@ -2,6 +2,8 @@
 
 import base64
 import re
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
@@ -11,7 +13,9 @@ from kernel_magics.graph.png import to_png
 from kernel_magics.graph.svg import to_svg
 from kernel_magics.widgets.answers import Answers
 from kernel_magics.widgets.drawing import DrawnModule
+from kernel_magics.widgets.ops import OpsAnswers
 from kernel_magics.widgets.protocol_commands import ExportAnswer, ExportForm
+from kernel_magics.widgets.protocol_ops import OpsDrawing, OpsRequest
 from kernel_magics.widgets.saved import whole_view
 from kernel_magics.widgets.standalone import page
 
@@ -22,6 +26,18 @@ _MIME_TYPES: dict[ExportForm, str] = {
     "html": "text/html",
 }
 _MOST_NAME = 60
+_MOST_DRAWINGS = 60
+_LONGEST_S = 5.0
+# What the ops view asks for when a function is opened.
+_WHOLE_FUNCTION: OpsRequest = {
+    "function": "",
+    "root": "",
+    "focus": "",
+    "hops": 0,
+    "opened": [],
+    "closed": [],
+    "folds_trivial": False,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +46,7 @@ class Forms:
 
     drawn: DrawnModule
     answers: Answers
+    ops: OpsAnswers
     note: str
 
     def svg(self) -> str:
@@ -46,26 +63,53 @@ class Forms:
 
     def html(self) -> str:
         """A page with the inspector and all texts in it; works without kernel and network."""
-        return page(whole_view(self.drawn.view, self.answers, self.note))
+        return page(whole_view(self.drawn.view, self.answers, self._drawings(), self.note))
 
-    def content(self, form: ExportForm) -> bytes:
-        """What a file of this form holds."""
-        match form:
-            case "svg":
-                return self.svg().encode(errors="replace")
-            case "png":
-                return self.png()
-            case "dot":
-                return self.dot().encode(errors="replace")
-            case _:
-                return self.html().encode(errors="replace")
+    def _drawings(self) -> list[OpsDrawing]:
+        """The ops of the functions that are drawn, as many as a reader would wait for."""
+        nodes = [node for node in self.drawn.view["nodes"] if node["kind"] == "function"]
+        began = time.monotonic()
+        found: list[OpsDrawing] = []
+        # The entries first: they are what a page is opened for.
+        for node in sorted(nodes, key=lambda node: not node["is_entry"])[:_MOST_DRAWINGS]:
+            if time.monotonic() - began > _LONGEST_S:
+                break
+            with suppress(UsageError):
+                found.append(self.ops.draw({**_WHOLE_FUNCTION, "function": node["id"]}))
+        return found
 
-    def answer(self, form: ExportForm) -> ExportAnswer:
-        """A file for a view to hand on to its reader."""
+    def content(self, form: ExportForm, function: str = "") -> bytes:
+        """What a file of this form holds.
+
+        Args:
+            form: Which one.
+            function: Id of the function whose ops are wanted; a page has both.
+
+        Raises:
+            UsageError: There is no such function.
+        """
+        if form == "html":
+            return self.html().encode(errors="replace")
+        if function:
+            graph = self.answers.snapshot.graph.ops(function)
+            svg, dot = graph.to_svg, graph.to_dot
+        else:
+            svg, dot = self.svg, self.dot
+        if form == "png":
+            return to_png(svg())
+        return (svg() if form == "svg" else dot()).encode(errors="replace")
+
+    def answer(self, form: ExportForm, function: str) -> ExportAnswer:
+        """A file for a view to hand on to its reader.
+
+        Raises:
+            UsageError: There is no such function.
+        """
+        name = function if function and form != "html" else self.drawn.view["title"]
         return {
-            "name": f"{_file_name(self.drawn.view['title'])}.{form}",
+            "name": f"{_file_name(name)}.{form}",
             "mime_type": _MIME_TYPES[form],
-            "base64": base64.b64encode(self.content(form)).decode("ascii"),
+            "base64": base64.b64encode(self.content(form, function)).decode("ascii"),
         }
 
 

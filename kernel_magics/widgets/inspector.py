@@ -122,7 +122,7 @@ class Inspector(anywidget.AnyWidget):
         super().close()
 
     def _forms(self) -> Forms:
-        return Forms(self._drawn, self._answers, self.note)
+        return Forms(self._drawn, self._answers, self._ops, self.note)
 
     def _notice_changes(self) -> None:
         """Tells views whether the module is still the one that they show."""
@@ -187,8 +187,8 @@ class Inspector(anywidget.AnyWidget):
         """What answers a command, whatever this widget shows by then."""
         match command["kind"]:
             case "export":
-                forms, form = self._forms(), command["form"]
-                return lambda: forms.answer(form)
+                forms, form, function = self._forms(), command["form"], command["function"]
+                return lambda: forms.answer(form, function)
             case "versions" | "diff" | "version_lines":
                 diffs = self._diffs
                 return lambda: diffs.answer(command)

@@ -7,9 +7,12 @@ State that a view opened later must see is a trait: `view`, a `ModuleView`, and 
 the status line such as what a compile took.
 """
 
-from typing import Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from kernel_magics.widgets.protocol_diff import SavedDiff
+
+if TYPE_CHECKING:
+    from kernel_magics.widgets.protocol_ops import OpsDrawing
 
 NodeKind = Literal["function", "declaration", "custom_call", "group"]
 NodeStatus = Literal["kept", "renamed", "reused", "missing"]
@@ -123,7 +126,8 @@ class SavedTexts(TypedDict):
     symbols: NotRequired[list[SymbolRow]]
     texts: list[SavedText]
     diffs: NotRequired[list[SavedDiff]]
-    """Only on a page of its own."""
+    """Only on a page of its own, as are drawings of ops."""
+    drawings: NotRequired[list["OpsDrawing"]]
 
 
 class TextRange(TypedDict):

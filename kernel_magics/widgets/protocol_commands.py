@@ -190,6 +190,8 @@ class ExportCommand(TypedDict):
     kind: Literal["export"]
     id: str
     form: ExportForm
+    function: str
+    """Id of the function whose ops are wanted; empty for the functions. A page has both."""
 
 
 Command = (

@@ -37,6 +37,8 @@ class DiffRun(TypedDict):
     left_count: int
     right: int
     right_count: int
+    pairs: list[int]
+    """Lines that took each other's place, left, right, left, …, counted from the run's first."""
 
 
 class DiffAnswer(TypedDict):

@@ -6,6 +6,7 @@ from typing import Any
 from kernel_magics.widgets.answers import MERGED, Answers
 from kernel_magics.widgets.diff import Diffs
 from kernel_magics.widgets.protocol import ModuleView, SavedText, SavedTexts
+from kernel_magics.widgets.protocol_ops import OpsDrawing
 
 SAVED_VIEW_TYPE = "application/vnd.kernel-magics.view+json"
 MOST_BYTES = 200_000
@@ -50,7 +51,9 @@ def saved_view(
     return {**kept, "saved": saved}
 
 
-def whole_view(view: ModuleView, answers: Answers, note: str = "") -> ModuleView:
+def whole_view(
+    view: ModuleView, answers: Answers, drawings: list[OpsDrawing], note: str = ""
+) -> ModuleView:
     """Returns the view with all that is known of its module, for a page of its own."""
     numbers = (MERGED, *range(len(answers.snapshot.units)))
     texts = [text for number in numbers if (text := _text(answers, number, None))]
@@ -60,6 +63,7 @@ def whole_view(view: ModuleView, answers: Answers, note: str = "") -> ModuleView
         "texts": texts,
         "symbols": answers.symbols()["rows"],
         "diffs": Diffs(answers).saved(),
+        "drawings": drawings,
     }
     return {**view, "saved": saved}
 

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -136,7 +136,11 @@ def jupyterlab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, 
 
 @contextmanager
 def serving(
-    home: Path, application: str = "jupyterlab", *, python: str = sys.executable
+    home: Path,
+    application: str = "jupyterlab",
+    *,
+    python: str = sys.executable,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[tuple[str, Path]]:
     """Runs a server that keeps all it writes in `home`.
 
@@ -144,6 +148,7 @@ def serving(
         home: A folder that is empty.
         application: `jupyterlab` or `notebook`.
         python: Of the environment to serve; another than this one is taken as it was installed.
+        settings: Environment variables for that.
     """
     notebooks = home / "notebooks"
     notebooks.mkdir()
@@ -177,6 +182,7 @@ def serving(
         environment = os.environ | {name: str(folder) for name, folder in folders.items()}
         # Else what the environment has installed comes before the copy.
         environment["JUPYTER_PREFER_ENV_PATH"] = "no"
+        environment |= settings or {}
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
         try:
             _wait_for(port, server, home / "log")

@@ -42,7 +42,7 @@ def test_a_unit_against_the_module_shows_the_names_that_linking_gave(notebook):
     inspector.get_by_label("Unit", exact=True).select_option(label="B norm")
     removed = inspector.locator(".km-diff .removed").first
     added = inspector.locator(".km-diff .added").first
-    expect(removed).to_contain_text("func.func public @main(")
+    expect(removed).to_contain_text("func.func @main(")
     expect(added).to_contain_text(re.compile("func.func private @main_[0-9a-f]+"))
     expect(added.locator("mark").first).to_have_text("private")
     expect(inspector.locator(".km-status")).to_contain_text("1 change · 9 and 9 lines")

@@ -58,6 +58,17 @@ def test_the_dot_file_is_read_by_graphviz(shown, tmp_path):
     assert "@attention" in file.read_text()
 
 
+def test_of_an_opened_function_the_ops_are_saved(shown, tmp_path):
+    inspector = shown.live()
+    inspector.get_by_role("button", name="@attention").dblclick()
+    expect(inspector.get_by_role("button", name="dot_general").first).to_be_visible()
+    file = saved(shown, "SVG", tmp_path)
+    assert file.name == "attention.svg"
+    assert "dot_general" in file.read_text()
+    assert "dot_general" in saved(shown, "DOT", tmp_path).read_text()
+    assert saved(shown, "PNG", tmp_path).read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_page_works_without_kernel_and_network(shown, tmp_path, browser):
     file = saved(shown, "HTML", tmp_path)
     context = browser.new_context(viewport={"width": 1280, "height": 800}, offline=True)
@@ -75,8 +86,12 @@ def test_the_page_works_without_kernel_and_network(shown, tmp_path, browser):
     expect(panel).to_contain_text("stablehlo.dot_general %arg0, %arg1")
     inspector.get_by_role("button", name="Unit", exact=True).click()
     expect(panel).to_contain_text("stablehlo.dot_general %x, %w")
+    inspector.get_by_role("tab", name="Ops").click()
+    expect(inspector.get_by_role("button", name="dot_general").first).to_be_visible()
     inspector.get_by_role("tab", name="Symbols").click()
     expect(inspector.locator("tbody tr")).to_have_count(7)
+    inspector.get_by_role("tab", name="Diff").click()
+    expect(inspector.locator(".km-diff .l").first).to_be_visible()
     inspector.get_by_role("tab", name="Text").click()
     expect(inspector.get_by_role("listbox", name="Text: Merged")).to_contain_text("module")
     assert asked == [file.as_uri()]

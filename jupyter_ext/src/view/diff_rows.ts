@@ -1,7 +1,8 @@
 // Two texts as rows to draw, one beside or below the other; and words that differ. Knows no DOM.
 import type { DiffRun } from "../protocol.ts";
 
-export type RowKind = "same" | "removed" | "added" | "changed";
+/** `apart`: two lines in one row that have nothing to do with each other. */
+export type RowKind = "same" | "removed" | "added" | "changed" | "apart";
 
 export interface Row {
   kind: RowKind;
@@ -19,6 +20,8 @@ interface Part {
   first: number;
   count: number;
   change: number;
+  /** The rows of a change; empty for lines that are the same. */
+  rows: Row[];
 }
 
 export interface Piece {
@@ -30,20 +33,17 @@ export class DiffRows {
   readonly length: number;
   readonly #parts: Part[] = [];
   readonly #changes: Part[] = [];
-  readonly #isSplit: boolean;
 
   /** Side by side a line stands beside the one that took its place; else below it. */
   constructor(runs: readonly DiffRun[], isSplit: boolean) {
-    this.#isSplit = isSplit;
     let first = 0;
     for (const run of runs) {
-      const { left_count, right_count } = run;
-      const isSame = run.kind === "same";
-      const isShort = isSame || isSplit;
-      const count = isShort ? Math.max(left_count, right_count) : left_count + right_count;
-      const part = { run, first, count, change: isSame ? -1 : this.#changes.length };
+      const change = run.kind === "same" ? -1 : this.#changes.length;
+      const rows = change < 0 ? [] : isSplit ? beside(run, change) : below(run, change);
+      const count = change < 0 ? run.left_count : rows.length;
+      const part = { run, first, count, change, rows };
       this.#parts.push(part);
-      if (!isSame) this.#changes.push(part);
+      if (change >= 0) this.#changes.push(part);
       first += count;
     }
     this.length = first;
@@ -61,13 +61,12 @@ export class DiffRows {
 
   at(row: number): Row {
     const part = this.#part(row);
+    const at = row - (part?.first ?? 0);
+    const changed = part?.rows[at];
+    if (changed) return changed;
     if (!part) return { kind: "same", left: -1, right: -1, change: -1, partner: -1 };
-    const { run, change } = part;
-    const at = row - part.first;
-    if (run.kind === "same") {
-      return { kind: "same", left: run.left + at, right: run.right + at, change, partner: -1 };
-    }
-    return this.#isSplit ? beside(run, at, change) : below(run, at, change);
+    const { left, right } = part.run;
+    return { kind: "same", left: left + at, right: right + at, change: -1, partner: -1 };
   }
 
   #part(row: number): Part | undefined {
@@ -82,27 +81,62 @@ export class DiffRows {
   }
 }
 
-function beside(run: DiffRun, at: number, change: number): Row {
-  const left = at < run.left_count ? run.left + at : -1;
-  const right = at < run.right_count ? run.right + at : -1;
-  const kind = left < 0 ? "added" : right < 0 ? "removed" : "changed";
-  return { kind, left, right, change, partner: -1 };
+/** Pairs in one row; between them lines of either side that have no other, as they come. */
+function beside(run: DiffRun, change: number): Row[] {
+  const rows: Row[] = [];
+  const { left_count, right_count } = run;
+  let [one, other] = [0, 0];
+  for (const [left, right] of [...pairsOf(run), [left_count, right_count] as const]) {
+    rows.push(...between(run, [one, left], [other, right], change));
+    if (left < left_count && right < right_count) {
+      const pair = { left: run.left + left, right: run.right + right };
+      rows.push({ kind: "changed", ...pair, change, partner: -1 });
+    }
+    [one, other] = [left + 1, right + 1];
+  }
+  return rows;
 }
 
-function below(run: DiffRun, at: number, change: number): Row {
-  if (at < run.left_count) {
-    const partner = at < run.right_count ? run.right + at : -1;
-    return { kind: "removed", left: run.left + at, right: -1, change, partner };
-  }
-  const place = at - run.left_count;
-  const partner = place < run.left_count ? run.left + place : -1;
-  return { kind: "added", left: -1, right: run.right + place, change, partner };
+type Span = readonly [number, number];
+
+/** Rows of lines that have no partner: from and up to these places of the run. */
+function between(run: DiffRun, [one, left]: Span, [other, right]: Span, change: number): Row[] {
+  const count = Math.max(left - one, right - other);
+  return Array.from({ length: Math.max(0, count) }, (_, at) => {
+    const here = one + at < left ? run.left + one + at : -1;
+    const there = other + at < right ? run.right + other + at : -1;
+    const kind = here < 0 ? "added" : there < 0 ? "removed" : "apart";
+    return { kind, left: here, right: there, change, partner: -1 };
+  });
+}
+
+/** What was removed, then what was added. */
+function below(run: DiffRun, change: number): Row[] {
+  const pairs = pairsOf(run);
+  const partners = new Map(pairs);
+  const partnersBack = new Map(pairs.map(([left, right]) => [right, left]));
+  const place = (first: number, at: number | undefined) => (at === undefined ? -1 : first + at);
+  const removed = Array.from({ length: run.left_count }, (_, at) => {
+    const partner = place(run.right, partners.get(at));
+    return { kind: "removed" as const, left: run.left + at, right: -1, change, partner };
+  });
+  const added = Array.from({ length: run.right_count }, (_, at) => {
+    const partner = place(run.left, partnersBack.get(at));
+    return { kind: "added" as const, left: -1, right: run.right + at, change, partner };
+  });
+  return [...removed, ...added];
+}
+
+function pairsOf({ pairs }: DiffRun): [number, number][] {
+  const found: [number, number][] = [];
+  for (let at = 0; at + 1 < pairs.length; at += 2) found.push([pairs[at] ?? 0, pairs[at + 1] ?? 0]);
+  return found;
 }
 
 // Where both names of an op differ, its dialect is the same word on both sides.
 const WORD = /\w+|\s+|[^\w\s]/g;
 const MOST_WORDS = 300;
-/** Lines that have less in common are two lines, not one that changed. */
+/** Of lines that have less in common, all would be marked. */
 const LEAST_SHARE = 0.35;
 
 /** Both lines in pieces, those marked that the other has not; null where they have little in common. */

@@ -1,16 +1,16 @@
 // Two texts of one unit: side by side where there is room, else one below the other.
 import type { UnitVersions, Version } from "../protocol.ts";
+import { drawChoice } from "./diff_choice.ts";
 import { DiffLines } from "./diff_lines.ts";
-import { changedWords, DiffRows, type Piece, type Row, type RowKind } from "./diff_rows.ts";
+import { changedWords, DiffRows, type Piece, type Row } from "./diff_rows.ts";
 import { button, fill, h, set } from "./dom.ts";
-import { icon } from "./icons.ts";
 import { irSpans } from "./ir_line.ts";
 import type { ModuleSource } from "./source.ts";
 
 const LINE_HEIGHT = 18;
 const AROUND = 12;
 const MOST_COLUMNS = 400;
-const SIGNS = { same: " ", removed: "−", added: "+", changed: "~" };
+const SIGNS = { same: " ", removed: "−", added: "+" };
 
 export class DiffView {
   readonly #lines = h("div", { class: "km-lines", role: "list" });
@@ -116,6 +116,7 @@ export class DiffView {
       [this.#left, this.#right] = usualPair(versions);
     }
     this.#drawChoice();
+    this.#choice.hidden = versions.length === 0;
     const pair = { unit: this.#unit, left: this.#left, right: this.#right };
     if (versions.length === 0) {
       fill(this.#body, h("p", { class: "km-empty" }, "There is no unit whose texts could differ."));
@@ -150,62 +151,30 @@ export class DiffView {
 
   #drawChoice(): void {
     const { units } = this.#source.current();
-    const versions = this.#versions();
-    const select = (
-      label: string,
-      options: [string, string][],
-      now: string,
-      set: (to: string) => void,
-    ) => {
-      const element = h(
-        "select",
-        { class: "km-select", "aria-label": label, onchange: () => set(element.value) },
-        ...options.map(([value, words]) => h("option", { value, selected: value === now }, words)),
-      );
-      return element;
+    const choose = (change: () => void) => {
+      change();
+      void this.#compare();
     };
-    const names: [string, string][] = this.#units.map(({ unit }) => [
-      String(unit),
-      `${units[unit]?.letter ?? ""} ${units[unit]?.name ?? ""}`,
-    ]);
-    const labels: [string, string][] = versions.map(({ key, label }) => [key, label]);
-    const again = () => void this.#compare();
-    const count = this.#rows.changeCount;
-    const step = (label: string, name: "up" | "down", by: 1 | -1) =>
-      button(
-        "km-btn icon",
-        {
-          "aria-label": label,
-          title: label,
-          disabled: count === 0,
-          onclick: () => this.walk(by),
-        },
-        icon(name),
-      );
-    fill(
+    drawChoice(
       this.#choice,
-      names.length > 1 &&
-        select("Unit", names, String(this.#unit), (to) => {
-          this.#unit = Number(to);
-          again();
-        }),
-      select("Left text", labels, this.#left, (to) => {
-        this.#left = to;
-        again();
-      }),
-      h("span", { class: "fg2", "aria-hidden": "true" }, "→"),
-      select("Right text", labels, this.#right, (to) => {
-        this.#right = to;
-        again();
-      }),
-      h("span", { class: "grow" }),
-      h(
-        "span",
-        { class: "fg2 num" },
-        count === 0 ? "" : `${this.#change < 0 ? "–" : this.#change + 1} of ${count}`,
-      ),
-      step("Change before (p)", "up", -1),
-      step("Next change (n)", "down", 1),
+      {
+        units: this.#units.map(({ unit }) => [
+          String(unit),
+          `${units[unit]?.letter ?? ""} ${units[unit]?.name ?? ""}`,
+        ]),
+        versions: this.#versions().map(({ key, label }) => [key, label]),
+        unit: String(this.#unit),
+        left: this.#left,
+        right: this.#right,
+        change: this.#change,
+        changeCount: this.#rows.changeCount,
+      },
+      {
+        unit: (to) => choose(() => (this.#unit = Number(to))),
+        left: (to) => choose(() => (this.#left = to)),
+        right: (to) => choose(() => (this.#right = to)),
+        walk: (step) => this.walk(step),
+      },
     );
   }
 
@@ -249,13 +218,13 @@ export class DiffView {
     const partner = this.#partner(text, row);
     const one = left?.text ?? (row.kind === "added" ? partner : undefined);
     const other = right?.text ?? (row.kind === "removed" ? partner : undefined);
+    const isSame = row.kind === "same";
+    const isPair = !isSame && row.kind !== "apart";
     const pieces =
-      row.kind !== "same" && one !== undefined && other !== undefined
-        ? changedWords(one, other)
-        : null;
+      isPair && one !== undefined && other !== undefined ? changedWords(one, other) : null;
     return [
-      row.left >= 0 ? line(left, row.kind === "changed" ? "removed" : row.kind, pieces?.[0]) : [],
-      row.right >= 0 ? line(right, row.kind === "changed" ? "added" : row.kind, pieces?.[1]) : [],
+      row.left >= 0 ? line(left, isSame ? "same" : "removed", pieces?.[0]) : [],
+      row.right >= 0 ? line(right, isSame ? "same" : "added", pieces?.[1]) : [],
     ];
   }
 
@@ -270,6 +239,7 @@ export class DiffView {
       void this.show(this.#isSplit);
     };
     const message = error instanceof Error ? error.message : String(error);
+    this.#choice.hidden = this.#units.length === 0;
     fill(
       this.#body,
       h(
@@ -293,7 +263,7 @@ function usualPair(versions: readonly Version[]): [string, string] {
 /** Number, sign and text of a line; dots while it is on its way. */
 function line(
   found: { text: string; number: number } | null,
-  sign: RowKind,
+  sign: keyof typeof SIGNS,
   pieces: readonly Piece[] | undefined,
 ): Node[] {
   const text = pieces ? marked(pieces) : irSpans(found?.text ?? "…");

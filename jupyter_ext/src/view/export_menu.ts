@@ -14,6 +14,8 @@ const FORMS: [Form, string][] = [
 ];
 
 export interface MenuEvents {
+  /** Id of the function whose ops are shown; empty where it is functions that are. */
+  function(): string;
   announce(words: string): void;
   failed(message: string): void;
   reset(): void;
@@ -127,7 +129,7 @@ export class ExportMenu {
 
   async #save(form: Form): Promise<void> {
     try {
-      const file = await this.#source.ask("export", { form });
+      const file = await this.#source.ask("export", { form, function: this.#events.function() });
       download(file);
       this.#events.announce(`${file.name} saved`);
     } catch (error) {

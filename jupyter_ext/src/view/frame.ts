@@ -61,6 +61,7 @@ class Frame {
     this.#search = new SearchBox(source, this.#store, () => this.#views.scope(), announce);
     this.#menu = new ExportMenu(source, {
       announce,
+      function: () => (this.#store.state.tab === "ops" ? this.#store.state.selected : ""),
       failed: (message) => this.#actions.fail(message),
       reset: () => this.#reset(),
       keys: () => this.#toggleKeys(),

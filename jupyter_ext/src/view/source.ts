@@ -4,6 +4,8 @@ import type {
   Command,
   FunctionText,
   ModuleView,
+  OpsDrawing,
+  OpsRequest,
   SavedDiff,
   SavedText,
   SymbolRow,
@@ -92,7 +94,7 @@ export class SavedSource implements ModuleSource {
       const hits = namesWith(query, this.#view);
       return { hits, total: hits.length, nearest: [] };
     },
-    ops: () => null,
+    ops: ({ request }) => this.#drawing(request),
     op: () => null,
     op_at: () => null,
     open: () => null,
@@ -103,6 +105,16 @@ export class SavedSource implements ModuleSource {
     diff: ({ unit, left, right }) => this.#saved(unit, left, right)?.diff ?? null,
     version_lines: (asked) => this.#versionLines(asked),
   };
+
+  /** A function as it is drawn when it opens; of another drawing there is none. */
+  #drawing({ function: id, root, focus, opened, closed }: OpsRequest): OpsDrawing | null {
+    const drawing = this.#view.saved?.drawings?.find(({ request }) => request.function === id);
+    if (!drawing || root || focus) return null;
+    const { request } = drawing;
+    const isFirst = opened.length + closed.length === 0;
+    const isSame = `${opened} ${closed}` === `${request.opened} ${request.closed}`;
+    return isFirst || isSame ? drawing : null;
+  }
 
   #saved(unit: number, left: string, right: string): SavedDiff | undefined {
     const diffs = this.#view.saved?.diffs ?? [];
