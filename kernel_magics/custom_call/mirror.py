@@ -3,13 +3,15 @@
 A CPU plugin compiles `jax.numpy.linalg` to custom calls of jaxlib's, and knows nothing of them.
 """
 
+import re
+
 from kernel_magics import _jax_private, _jax_private_ffi
 from kernel_magics.custom_call.clients import IN_PROCESS, Reached
 from kernel_magics.custom_call.handler import Handler
 from kernel_magics.custom_call.slots import slots
 
-JAX_CALLBACKS = ("xla_ffi_python_", "xla_ffi_partitioned_python_", "xla_python_")
-"""Begin the targets of JAX's callbacks: they need a stage that plugins run no handlers in."""
+JAX_CALLBACKS = re.compile(r"xla_\w*python_")
+"""Begins the targets of JAX's callbacks: they need a stage that plugins run no handlers in."""
 
 
 def mirror(reached: Reached) -> frozenset[str]:
@@ -28,7 +30,7 @@ def mirror(reached: Reached) -> frozenset[str]:
     ours = slots.targets(IN_PROCESS)
     made: set[str] = set()
     for target, address in _jax_private_ffi.host_targets().items():
-        if target in ours or target.startswith(JAX_CALLBACKS):
+        if target in ours or JAX_CALLBACKS.match(target):
             continue
         slots.switch(target, reached, Handler(target, "native", address, target, "jaxlib"))
         made.add(target)

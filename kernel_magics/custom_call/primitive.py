@@ -93,7 +93,12 @@ def _lower(
         return _ffi(decision.registration.target, call)(ctx, *operands, **call.attributes.values)
     if call.is_block:
         assert body is not None
-        block = jax.lax.composite(jaxpr_as_fun(body), composite_name(call.name))
+        said = jaxpr_as_fun(body)
+
+        def decomposition(*args: Any, **_: Any) -> Any:
+            return said(*args)  # traced with its attributes
+
+        block = jax.lax.composite(decomposition, composite_name(call.name))
 
         def composite(*args: Any) -> Any:
             return block(*args, **call.attributes.values)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.test_util import check_grads
 
 import kernel_magics as km
 from kernel_magics.custom_call.block import block
@@ -106,7 +107,7 @@ def test_derivatives_are_those_of_the_fallback_or_of_a_rule(registered, name):
     wanted = jax.grad(lambda x: (norm(x) ** 2).sum() + norm(x)[0])(X)
     gradient = jax.grad(lambda x: (function(x) ** 2).sum() + function(x)[0])
     np.testing.assert_allclose(gradient(X), wanted, rtol=1e-5, atol=1e-5)
-    jax.test_util.check_grads(function, (X,), order=2, rtol=1e-2, atol=1e-2)
+    check_grads(function, (X,), order=2, rtol=1e-2, atol=1e-2)
     registered.register(
         name, handler=lambda x, **_: x, vjp=lambda given, results, cotangents, **_: cotangents
     )
@@ -174,5 +175,7 @@ def test_names_and_values_that_cannot_be(registered, name):
     )
     with pytest.raises(SignatureError, match=f"^The attribute `k` of `{name}` cannot be object"):
         block(name, norm, registry=registered)(X, k=object())
-    with pytest.raises(Exception, match="uses a value that is being traced and is not its argument"):
+    with pytest.raises(
+        Exception, match="uses a value that is being traced and is not its argument"
+    ):
         jax.jit(lambda x: block(name, lambda y: x + y, registry=registered)(x))(X)
