@@ -8,11 +8,12 @@ from typing import Any
 import jax
 from jax.core import ShapedArray
 from jax.extend import source_info_util
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, jaxpr_as_fun
 
 from kernel_magics.call.program import Program
 from kernel_magics.call.scalars import Run
 from kernel_magics.call.shapes import static_program
+from kernel_magics.call.transforms_prepared import prepared
 from kernel_magics.ir.source import Source
 
 Avals = tuple[ShapedArray, ...]
@@ -33,7 +34,14 @@ def _traced(program: Program, source: Source) -> Run:
 
     # Programs are equal that say the same; errors must show the text that was given.
     del source
-    return to_jax(program)
+    whole = to_jax(program)
+
+    def derivable(*args: Any) -> tuple[jax.Array, ...]:
+        jaxpr = jax.make_jaxpr(whole)(*map(jax.typeof, args))
+        return tuple(jaxpr_as_fun(prepared(jaxpr))(*args))
+
+    derivable.__name__ = derivable.__qualname__ = program.entry
+    return jax.jit(derivable)
 
 
 def has_form(program: Program, avals: Avals) -> bool:
