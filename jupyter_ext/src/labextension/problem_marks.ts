@@ -128,7 +128,8 @@ const look = EditorView.baseTheme({
   // Cells without problems look like all others.
   ".km-problem-gutter": { width: "0", overflow: "hidden" },
   "&.km-has-problems .km-problem-gutter": { width: "16px" },
-  "&:not(.km-has-problems) .cm-gutters:not(:has(.cm-lineNumbers, .cm-foldGutter))": {
+  "& .cm-gutters:not(:has(.cm-lineNumbers, .cm-foldGutter))": {
+    background: "transparent",
     border: "none",
   },
   ".km-problem-gutter .cm-gutterElement": {
