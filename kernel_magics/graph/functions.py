@@ -34,11 +34,12 @@ def unit_graph(
         entry: The author's name of the unit's entry, if it has one.
     """
     names = {symbol.old_name: symbol for symbol in report.symbols}
+    bound = report.bound
     nodes: dict[str, FunctionNode] = {}
     edges: dict[tuple[str, str, EdgeKind], int] = {}
     for op in index.functions():
         assert op.name is not None
-        if op.name in report.bound:
+        if op.name in bound:
             continue
         merged = names[op.name].new_name
         node = _node(op, source, names[op.name], report.unit, is_entry=op.name == entry)
@@ -50,7 +51,7 @@ def unit_graph(
             callee = index.by_name.get(symbol)
             if callee is not None and callee.is_function:
                 edge_kind = _EDGE_KINDS.get(kind, "reference")
-                edge_kind = "bound" if symbol in report.bound else edge_kind
+                edge_kind = "bound" if symbol in bound else edge_kind
                 key = (merged, names[symbol].new_name, edge_kind)
                 edges[key] = edges.get(key, 0) + count
         for target, count in op.custom_calls.items():

@@ -11,6 +11,7 @@ from kernel_magics.widgets.protocol_ops import OpsDrawing
 SAVED_VIEW_TYPE = "application/vnd.kernel-magics.view+json"
 MOST_BYTES = 200_000
 _LEAST_LINE = 12
+_LEAST_ROW = 100
 
 
 def saved_view(
@@ -38,10 +39,11 @@ def saved_view(
         size = _size(kept)
     saved: SavedTexts = {"note": note, "first_tab": first_tab, "texts": []}
     left = MOST_BYTES - size - len(note)
-    rows = answers.symbols()["rows"]
-    if (size := _size(rows)) < left:
-        saved["symbols"] = rows
-        left -= size
+    if _symbol_count(answers) * _LEAST_ROW < left:
+        rows = answers.symbols()["rows"]
+        if (size := _size(rows)) < left:
+            saved["symbols"] = rows
+            left -= size
     # The merged text tells most: the author's own stands in the cell.
     for number in (MERGED, *range(len(answers.snapshot.units))):
         text = _text(answers, number, left)
@@ -68,14 +70,21 @@ def whole_view(
     return {**view, "saved": saved}
 
 
+def _symbol_count(answers: Answers) -> int:
+    reports = [unit.report for unit in answers.snapshot.units]
+    return sum(len(report.symbols) for report in reports if report)
+
+
 def _text(answers: Answers, number: int, room: int | None) -> SavedText | None:
     """A text with its lines; None where it is of bytes, or does not fit into `room`."""
     try:
-        facts = answers.text(number)
+        count = len(answers.lines_of(number))
     except LookupError:
         return None
-    if room is not None and facts["line_count"] * _LEAST_LINE > room:
+    # Before anything is looked for in it: most texts that do not fit are far too long.
+    if room is not None and count * _LEAST_LINE > room:
         return None
+    facts = answers.text(number)
     text: SavedText = {"facts": facts, "lines": answers.all_lines(number)}
     return text if room is None or _size(text) < room else None
 
