@@ -3,7 +3,7 @@
 import importlib
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -34,6 +34,8 @@ class Catalogue:
         self._placement = placement
         self._entries: dict[str, Entry] = {}
         self._is_filled = False
+        self.on_started: Callable[[Entry], None] = lambda _: None
+        """Told of each plugin that JAX has started by itself, when that is seen."""
 
     @property
     def entries(self) -> Mapping[str, Entry]:
@@ -54,8 +56,7 @@ class Catalogue:
 
     def refresh(self) -> None:
         """Looks again; what is loaded stays, and what is gone is dropped."""
-        built_in = Found(BUILT_IN, "built in", jax.__version__)
-        self._entries.setdefault(BUILT_IN, Entry(built_in))
+        self._entries.setdefault(BUILT_IN, _built_in())
         repaired = {found.name: found for found in repair_environment()}
         offered = {found.name: found for found in (*repaired.values(), *discover())}
         for name, entry in list(self._entries.items()):
@@ -71,6 +72,11 @@ class Catalogue:
         self._is_filled = True
         self.take_started()
         self._ask_what_failed()
+
+    def loaded(self) -> list[Entry]:
+        """Those that work, without a look for others."""
+        self.take_started()
+        return [entry for entry in self._entries.values() if entry.loaded is not None]
 
     def named(self, name: str) -> Entry:
         """The plugin of a name.
@@ -144,10 +150,13 @@ class Catalogue:
             if entry.loaded is None:
                 started(entry, Loaded(client, None))
                 self._placement.add(client, name)
+                self.on_started(entry)
 
     def _entry_for(self, name: str) -> Entry:
         """An entry for a platform that a package has registered under another name than its own."""
-        return Entry(Found(name, "started by JAX", jax.__version__ if name == BUILT_IN else ""))
+        if name == BUILT_IN:
+            return _built_in()
+        return Entry(Found(name, "started by JAX"))
 
     def _is_ours(self, entry: Entry) -> bool:
         """Whether its client is still the one that JAX lists: `clear_backends` makes others."""
@@ -177,6 +186,10 @@ class Catalogue:
                 problem = _import_problem(entry.found.module)
                 if problem:
                     entry.state, entry.reason = "broken", problem
+
+
+def _built_in() -> Entry:
+    return Entry(Found(BUILT_IN, "built in", jax.__version__))
 
 
 def started(entry: Entry, loaded: Loaded) -> None:

@@ -12,7 +12,7 @@ from jax import numpy as jnp
 
 from kernel_magics.call.function import HloFunction
 from kernel_magics.compile.background import Job
-from kernel_magics.errors import KernelMagicsError, SignatureError
+from kernel_magics.errors import KernelMagicsError, UsageError
 from kernel_magics.ir.types import aval_text
 from kernel_magics.plugin.comparison import Comparison, PluginRun
 from kernel_magics.plugin.difference import difference, special_values
@@ -35,9 +35,9 @@ def compare(
     """Runs a function on a device of each plugin; `PluginManager.compare` says how."""
     name = _name(function)
     if runs < 1:
-        raise SignatureError(
-            f"`{name}` cannot be run {runs} times",
-            details=["expected: at least one run"],
+        raise UsageError(
+            f"A comparison cannot have {runs!r} runs",
+            details=["expected: one or more, after the first, which is not measured"],
             advice="`runs=20` is what is done without this.",
         )
     given, origin = _arguments(function, args, seed)

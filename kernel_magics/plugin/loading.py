@@ -41,6 +41,7 @@ class Loading:
         self._lock = lock
         self._on_load: list[LoadObserver] = []
         self._on_change: list[Callable[[], None]] = []
+        catalogue.on_started = self._tell
 
     def default_client(self) -> Any:
         """JAX's own choice; starts JAX, without what would make it fail.
@@ -200,8 +201,9 @@ class Loading:
     def on_load(self, observer: LoadObserver) -> Callable[[], None]:
         """Has a function called for each plugin that is or gets loaded."""
         with self._lock:
+            loaded = self._catalogue.loaded()
             self._on_load.append(observer)
-            for entry in self._catalogue.known.values():
+            for entry in loaded:
                 if entry.loaded is not None:
                     observer(entry.loaded.client, entry.name)
         return lambda: _take_out(self._on_load, observer)
@@ -233,13 +235,18 @@ class Loading:
             _jax_private.list_client(entry.name, loaded.client)
             self._placement.add(loaded.client, entry.name)
             started(entry, loaded)
-            entry.observed = []
-            for observer in tuple(self._on_load):
-                try:
-                    observer(loaded.client, entry.name)
-                except Exception as error:  # noqa: BLE001 - the plugin works all the same
-                    entry.observed.append(_words(error))
+            self._tell(entry)
         self.changed()
+
+    def _tell(self, entry: Entry) -> None:
+        """Tells observers of a plugin that works; it does so whatever they make of it."""
+        assert entry.loaded is not None
+        entry.observed = []
+        for observer in tuple(self._on_load):
+            try:
+                observer(entry.loaded.client, entry.name)
+            except Exception as error:  # noqa: BLE001 - said with the plugin
+                entry.observed.append(_words(error))
 
 
 def _options(found: Found, given: Mapping[str, Option] | None) -> dict[str, Option]:

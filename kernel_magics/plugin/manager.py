@@ -212,6 +212,7 @@ class PluginManager(PluginPlaces):
         Raises:
             PluginError: A plugin is not loaded.
             SignatureError: Arguments are needed and none were given.
+            UsageError: There is no run.
         """
         from kernel_magics.plugin.compare import compare  # noqa: PLC0415 - few ask
 

@@ -8,7 +8,7 @@ import pytest
 from jax import numpy as jnp
 
 import kernel_magics as km
-from kernel_magics.errors import PluginError, SignatureError
+from kernel_magics.errors import PluginError, SignatureError, UsageError
 from kernel_magics.plugin.comparison import Comparison, PluginRun
 from kernel_magics.plugin.difference import Difference
 from tests.plugin.conftest import PATIENCE_S, REAL, library
@@ -113,10 +113,11 @@ def test_arguments_of_dynamic_shapes_must_be_given(plugins):
 def test_plugins_that_are_not_loaded_and_no_runs_are_refused(plugins):
     with pytest.raises(PluginError, match="^There is no plugin `nope`"):
         plugins.compare(km.load(SCALE), on=["cpu", "nope"])
-    with pytest.raises(SignatureError) as error:
+    with pytest.raises(UsageError) as error:
         plugins.compare(km.load(SCALE), runs=0)
     assert str(error.value) == (
-        "`@main` cannot be run 0 times\n  expected: at least one run\n"
+        "A comparison cannot have 0 runs\n"
+        "  expected: one or more, after the first, which is not measured\n"
         "  `runs=20` is what is done without this."
     )
 

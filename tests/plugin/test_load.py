@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import jax
@@ -181,6 +183,21 @@ def test_who_wants_to_know_is_told_of_each_load(manager):
     end()
     manager.load("cpu5", devices=5)
     assert seen == ["cpu", "cpu2", "cpu3"]
+
+
+def test_observers_are_told_of_what_jax_starts_later_and_nothing_is_looked_for():
+    code = """
+import kernel_magics as km
+from kernel_magics.plugin.manager import PluginManager
+manager, seen = PluginManager(), []
+manager.on_load(lambda client, name: seen.append((name, client.platform)))
+print(seen, list(manager._catalogue._entries))
+import jax.numpy as jnp
+jnp.arange(3)
+print(manager.table()[0].source, seen)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[] []", "built in [('cpu', 'cpu')]"]
 
 
 def test_an_observer_that_fails_is_told_and_stops_no_load(manager):
