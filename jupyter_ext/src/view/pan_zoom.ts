@@ -14,6 +14,7 @@ import {
 
 const ZOOM_STEP = 1.25;
 const DRAG_FROM = 4;
+const SETTLED_MS = 200;
 
 export class PanZoom {
   viewport: Viewport = { x: 0, y: 0, scale: 1 };
@@ -27,6 +28,7 @@ export class PanZoom {
   #anchor: Box | undefined;
   #isDown = false;
   #isPlaced = false;
+  #settling: ReturnType<typeof setTimeout> | undefined;
   #drag: { x: number; y: number; isMoving: boolean } | null = null;
 
   /** `svg` is as large as its drawing and is moved as a whole on its `stage`. */
@@ -152,9 +154,18 @@ export class PanZoom {
     if (!this.#graph) return;
     this.viewport = held(viewport, this.#graph, this.size);
     const { x, y, scale } = this.viewport;
-    // Of the whole picture, not of a group in it: a group would be laid out and painted again
-    // for each step, which takes ten times as long.
+    // Of the whole picture, not of a group in it: a group would be laid out again for each step.
     this.#svg.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
+    this.#float();
     this.#onMove();
+  }
+
+  /** A layer of its own while it moves, or each step paints it again; at rest letters are sharp. */
+  #float(): void {
+    this.#svg.style.willChange = "transform";
+    clearTimeout(this.#settling);
+    this.#settling = setTimeout(() => {
+      this.#svg.style.willChange = "";
+    }, SETTLED_MS);
   }
 }
