@@ -96,7 +96,10 @@ def build(
     entry, seconds = store.find("builds", key), 0.0
     warnings: Sequence[Diagnostic] = ()
     if entry is None or not (entry / _FILE).is_file():
-        entry, seconds, warnings = _compile(unit, compiler, flags, store, key, progress)
+        try:
+            entry, seconds, warnings = _compile(unit, compiler, flags, store, key, progress)
+        except _HeadersGoneError:
+            entry, seconds, warnings = _compile(unit, compiler, flags, store, key, progress)
     file = entry / _FILE
     library = _library(file, name, unit, text)
     if seconds:
@@ -105,6 +108,10 @@ def build(
 
 
 _FILE = "handlers.so"
+
+
+class _HeadersGoneError(Exception):
+    """Another kernel threw the headers out of the cache while they were used."""
 
 
 @cache
@@ -137,7 +144,7 @@ def _compile(
     progress: Progress | None,
 ) -> tuple[Path, float, list[Diagnostic]]:
     includes: list[str] = []
-    prepared = 0.0
+    header, prepared = None, 0.0
     if compiler.language == "c++" and not unit.is_plain:
         header, prepared = _precompiled(compiler, flags, store, progress)
         includes = ["-I", str(header), "-include", _HEADER]
@@ -158,6 +165,8 @@ def _compile(
             f"compiling with {compiler.name}",
         )
         found = read_messages(outcome.messages, unit.source)
+        if outcome.code and header is not None and not header.is_dir():
+            raise _HeadersGoneError
         if outcome.code:
             raise _refused(unit.source, compiler, outcome, found)
         entry = store.keep("builds", key, made)

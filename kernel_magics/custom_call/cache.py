@@ -15,6 +15,8 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernel_magics.errors import CustomCallError
+
 FOLDER_VARIABLE = "KERNEL_MAGICS_CACHE"
 LIMIT_VARIABLE = "KERNEL_MAGICS_CACHE_MIB"
 
@@ -130,7 +132,15 @@ def _folder() -> Path:
     except OSError:
         pass
     # A home that cannot be written to: the builds last as long as the machine runs.
-    return Path(tempfile.gettempdir()) / f"kernel-magics-{getattr(os, 'getuid', int)()}"
+    user = getattr(os, "getuid", int)()
+    folder = Path(tempfile.gettempdir()) / f"kernel-magics-{user}"
+    _make_private(folder)
+    if sys.platform != "win32" and folder.stat().st_uid != user:
+        raise CustomCallError(
+            f"Builds cannot be kept: `{folder}` belongs to somebody else",
+            advice=f"Set `{FOLDER_VARIABLE}` to a folder of your own.",
+        )
+    return folder
 
 
 def _usual_folder() -> Path:

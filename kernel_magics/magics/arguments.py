@@ -184,6 +184,7 @@ def line_parser() -> MagicParser:
     parts.add_parser("module", help="the session module as MLIR text")
     parts.add_parser("functions", help="what can be called, and where it came from")
     parts.add_parser("graph", help="the merged graph of all functions")
+    parts.add_parser("calls", help="targets of custom calls, and who serves them")
     doctor = parts.add_parser("doctor", help="what is known of the programs before they compile")
     doctor.add_argument("name", metavar="NAME", nargs="?", help="a unit; else all of them")
     parts.add_parser("plugins", help="device plugins, and which is in use")

@@ -12,6 +12,7 @@ from kernel_magics.ir.signature import Signature
 from kernel_magics.ir.source import read_source
 from kernel_magics.magics.arguments import HelpShown, line_parser
 from kernel_magics.magics.binding import bind
+from kernel_magics.magics.calls import show_calls
 from kernel_magics.magics.cell import ELIDED, summary
 from kernel_magics.magics.display import Displays, GraphView, TextView
 from kernel_magics.magics.doctor import diagnose
@@ -39,6 +40,7 @@ class HloLine:
             "functions": self._functions,
             "graph": self._graph,
             "doctor": self._doctor,
+            "calls": show_calls,
             "plugins": show_plugins,
             "use": use_plugin,
             "load": self._load,

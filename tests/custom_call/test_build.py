@@ -1,5 +1,6 @@
 """Sources of handlers become libraries, or errors that point into the source."""
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -355,6 +356,21 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def test_headers_that_another_kernel_throws_out_are_prepared_again(cache, monkeypatch):
+    real, thrown_out = building.run_compiler, []
+
+    def throwing_out(compiler, flags, folder, progress, what):
+        if what.startswith("compiling") and not thrown_out:
+            shutil.rmtree(cache / "headers")
+            thrown_out.append(what)
+        return real(compiler, flags, folder, progress, what)
+
+    monkeypatch.setattr(building, "run_compiler", throwing_out)
+    made = build(f"{RMS}// thrown out", name="rms_norm")
+    assert thrown_out
+    assert made.library.handler().ffi_version == ffi_version()
 
 
 def test_progress_is_told():

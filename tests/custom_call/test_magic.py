@@ -182,6 +182,17 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<1x3xf32> {
     assert error.value.what == "Custom call `lab.norm`: `x` is i32[2,3]; f32[b, n] is wanted"
 
 
+def test_the_line_magic_shows_targets_libraries_and_builds(shell, tmp_path, cache):
+    run(shell, IN_C + BODY)
+    path = times(tmp_path / "libtimes.so")
+    km.custom_calls.register_library("lab", path)
+    value, _ = run(shell, "%hlo calls")
+    *table, library, builds = repr(value).split("\n")
+    assert repr(km.custom_calls.table()).split("\n") == table
+    assert library == f"library lab: {path}"
+    assert re.fullmatch(rf"builds: [\d,]+ of 1,024 MiB in {re.escape(str(cache))}", builds)
+
+
 def test_libraries_and_builds_are_registered_from_python(tmp_path):
     path = times(tmp_path / "libtimes.so", 2)
     kind = km.custom_calls.contract("(f32[n]) -> f32[n]")
