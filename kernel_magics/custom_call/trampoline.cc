@@ -72,24 +72,32 @@ static void *fail(km_frame *frame, const char *text, int code) {
   return frame->api->create_error(&wanted);
 }
 
-static void *missing(km_slot *slot, km_frame *frame) {
+__attribute__((noinline, cold)) static void *missing(km_slot *slot, km_frame *frame) {
   char text[KM_NAME + 128] = "the custom call `";
   strncat(text, slot->name, KM_NAME);
   strcat(text, "` has no handler here any more; register one and call again");
   return fail(frame, text, KM_FAILED_PRECONDITION);
 }
 
+/* By itself: its text would be cleared in each call that throws nothing. */
+__attribute__((noinline, cold)) static void *thrown(km_frame *frame, const char *what) {
+  char text[KM_TEXT] = "the handler threw a C++ exception";
+  if (what) {
+    strcat(text, ": ");
+    strncat(text, what, KM_TEXT - 64);
+  }
+  return fail(frame, text, KM_UNKNOWN);
+}
+
 static void *run(km_handler *handler, km_slot *slot, km_frame *frame) {
   if (!handler) return missing(slot, frame);
-  char text[KM_TEXT] = "the handler threw a C++ exception";
   try {
     return handler(frame);
   } catch (const std::exception &error) {
-    strcat(text, ": ");
-    strncat(text, error.what(), KM_TEXT - 64);
+    return thrown(frame, error.what());
   } catch (...) {
+    return thrown(frame, nullptr);
   }
-  return fail(frame, text, KM_UNKNOWN);
 }
 
 static void *timed(km_handler *handler, km_slot *slot, km_frame *frame) {
