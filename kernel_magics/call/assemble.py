@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import jax
-
 from kernel_magics import _jax_private
+from kernel_magics.call.placement import device_count
 from kernel_magics.call.program import Program
 from kernel_magics.call.served_ops import Site, serve_calls
 from kernel_magics.call.serving import served_targets
@@ -69,7 +68,7 @@ def assemble(program: Program, target: Target, there: Assembled) -> str:
         index,
         program.entry,
         bound={*meanings, *fallbacks},
-        device_count=jax.device_count(),
+        device_count=device_count(),
         targets=served_targets(there.site.client) if _has_custom_calls(index) else None,
     )
     if found.problems:

@@ -237,3 +237,25 @@ def test_labels_tell_plugins_apart_that_all_say_cpu(plugins):
     plugins.load("xla_cpu_pjrt", timeout_s=PATIENCE_S)
     labels = [plugins.label(plugins.device(name)) for name in ("cpu", "cpu4", "xla_cpu_pjrt")]
     assert labels == ["cpu:0", "cpu4:0", "xla_cpu_pjrt:0"]
+
+
+SHARDED = """module attributes {mhlo.num_partitions = 12 : i32} {
+  func.func @main(%x: tensor<12xf32>) -> tensor<12xf32> {
+    %0 = stablehlo.add %x, %x : tensor<12xf32>
+    return %0 : tensor<12xf32>
+  }
+}"""
+
+
+def test_programs_for_more_devices_than_the_cpu_has_are_taken_where_a_plugin_has_them(plugins):
+    many = jax.device_count() + 4
+    text = SHARDED.replace("12", str(many))
+    x = np.ones(many, np.float32)
+    with pytest.raises(km.KernelMagicsError, match=f"{many}"):
+        km.hlo_call(text, x)
+    plugins.load("many", devices=many)
+    mesh = jax.sharding.Mesh(np.array(plugins.devices("many")), "x")
+    spread = jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x")))
+    (found,) = km.hlo_call(text, spread)
+    assert plugins.where(found) == "many"
+    np.testing.assert_array_equal(found, x * 2)
