@@ -249,15 +249,17 @@ class HloFunction:
         """The same function, batched in another way than op by op.
 
         Args:
-            method: `"sequential"` calls it for each row in a loop, `"sequential_unrolled"`
-                without one, as in `jax.ffi`. Or an MLIR or JAX function that takes every argument
-                with a leading dimension for the rows, and gives every result with one.
+            method: A method of `jax.ffi`: `"sequential"` calls it for each row in a loop,
+                `"sequential_unrolled"` without one; `"broadcast_all"`, `"expand_dims"` and
+                `"legacy_vectorized"` are for its custom calls, all else is batched op by op. Or an
+                MLIR or JAX function that takes every argument with a leading dimension for the
+                rows, and gives every result with one.
 
         Returns:
             Another function. Derivatives are batched as before: they are JAX's own operations.
 
         Raises:
-            UsageError: It is neither.
+            UsageError: It is neither. What a function gives is checked when it is used.
         """
         return self._with(replace(self._overrides, batching=read_batching(method)))
 

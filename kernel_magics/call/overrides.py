@@ -50,8 +50,7 @@ def read_batching(method: Any) -> Batching:
     raise UsageError(
         f"{method!r} is no way to batch a function of MLIR",
         details=[f"wanted: {', '.join(map(repr, METHODS))}, or a function"],
-        advice="Other methods of `jax.ffi` add dimensions to arguments, and a function of MLIR "
-        "has the ranks of its text: give one that takes a whole batch.",
+        advice="Give a method of `jax.ffi`, or a function that takes a whole batch.",
     )
 
 

@@ -16,7 +16,12 @@ from jax.extend.core import Primitive, mapped_aval
 from jax.interpreters import ad, batching
 
 from kernel_magics.call.program import Program
-from kernel_magics.call.transforms_batching import Batching, run_batched
+from kernel_magics.call.transforms_batching import (
+    OF_CUSTOM_CALLS,
+    Batching,
+    run_batched,
+    with_method,
+)
 from kernel_magics.call.transforms_errors import ensure_form
 from kernel_magics.call.transforms_refused import (
     batching_error,
@@ -99,7 +104,7 @@ def _batch(
     if all(dimension is None for dimension in dimensions):
         params = {} if batching is None else {"batching": batching}
         return call.bind(*args, program=program, **params), [None] * len(program.signature.results)
-    if batching is not None:
+    if batching is not None and batching.method not in OF_CUSTOM_CALLS:
         rows = [
             a if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, dimensions, strict=True)
         ]
@@ -109,8 +114,11 @@ def _batch(
     ensure_form(program, avals, "batched")
     batched = frozenset(i for i, d in enumerate(dimensions) if d is not None)
     given = [None if needed.isdisjoint(batched) else 0 for needed in needs(program, avals)]
+    run = traced(program)
+    if batching is not None:
+        run = with_method(program, program.source, batching.method)
     run = jax.vmap(
-        traced(program),
+        run,
         in_axes=tuple(dimensions),
         out_axes=tuple(given),
         axis_size=axis.size,

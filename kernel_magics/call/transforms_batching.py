@@ -2,19 +2,28 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import jax
 from jax import lax
 from jax import numpy as jnp
-from jax.extend.core import Primitive, mapped_aval, unmapped_aval
+from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun, mapped_aval, unmapped_aval
 
 from kernel_magics.call.program import Program
+from kernel_magics.call.scalars import Run
 from kernel_magics.call.shapes import result_avals
 from kernel_magics.call.transforms_errors import ensure_types
+from kernel_magics.call.transforms_traced import traced
+from kernel_magics.ir.source import Source
 
-METHODS = ("sequential", "sequential_unrolled")
-"""Methods of `jax.ffi` that a function of fixed ranks can be batched by."""
+LOOPS = ("sequential", "sequential_unrolled")
+"""Methods of `jax.ffi` that call the whole function for each row."""
+
+OF_CUSTOM_CALLS = ("broadcast_all", "expand_dims", "legacy_vectorized")
+"""Methods of `jax.ffi` that give custom calls a batch: those inside the function get it."""
+
+METHODS = (*LOOPS, *OF_CUSTOM_CALLS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +31,48 @@ class Batching:
     """How a call is batched instead of by replay."""
 
     method: str
-    """One of `METHODS`; of no meaning where there is a rule."""
+    """One of `METHODS`; empty where there is a rule."""
     rule: Callable[..., Any] | None = None
     """Takes every argument with a leading dimension for the rows, gives every result with one."""
 
     def __repr__(self) -> str:
         """Short, and the same in every process: jaxprs print it."""
         return self.method if self.rule is None else getattr(self.rule, "__name__", "rule")
+
+
+@lru_cache(maxsize=64)
+def with_method(program: Program, source: Source, method: str) -> Run:
+    """The program as traced JAX, its custom calls batched by a method of `jax.ffi`."""
+    del source
+    whole = traced(program)
+
+    def batched(*args: Any) -> tuple[jax.Array, ...]:
+        jaxpr = jax.make_jaxpr(whole)(*map(jax.typeof, args))
+        return tuple(jaxpr_as_fun(_by_method(jaxpr, method))(*args))
+
+    batched.__name__ = batched.__qualname__ = program.entry
+    return jax.jit(batched)
+
+
+def _by_method(closed: ClosedJaxpr, method: str) -> ClosedJaxpr:
+    equations = [
+        equation.replace(
+            params={name: _param(name, value, method) for name, value in equation.params.items()}
+        )
+        for equation in closed.jaxpr.eqns
+    ]
+    return ClosedJaxpr(closed.jaxpr.replace(eqns=equations), closed.consts)
+
+
+def _param(name: str, value: Any, method: str) -> Any:
+    """A parameter of an equation, inner jaxprs included; `ffi_call` alone has a `vmap_method`."""
+    if name == "vmap_method":
+        return method
+    if isinstance(value, ClosedJaxpr):
+        return _by_method(value, method)
+    if isinstance(value, tuple) and value and isinstance(value[0], ClosedJaxpr):
+        return tuple(_by_method(each, method) for each in value)
+    return value
 
 
 def run_batched(

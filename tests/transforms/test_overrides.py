@@ -128,6 +128,46 @@ def test_a_function_of_all_rows(f, kind):
     assert_close(function(X, N), f(X, N))
 
 
+@pytest.mark.parametrize(
+    ("method", "shapes"),
+    [
+        ("broadcast_all", [(2, 3), (2, 3)]),
+        ("expand_dims", [(2, 3), (1, 3)]),
+        ("legacy_vectorized", [(2, 3), (3,)]),
+    ],
+)
+def test_a_method_of_jax_ffi_is_that_of_the_custom_calls_inside(method, shapes):
+    text = """func.func private @inner(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = stablehlo.custom_call @nobody.knows(%x, %y) {api_version = 4 : i32} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      return %0 : tensor<3xf32>
+    }
+    func.func @main(%x: tensor<3xf32>, %y: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = call @inner(%x, %y) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      %1 = stablehlo.sine %0 : tensor<3xf32>
+      return %1 : tensor<3xf32>
+    }"""
+    function = km.Session().load(text)
+    rows = np.stack([X, 2 * X])
+
+    def batched(f):
+        return jax.make_jaxpr(jax.vmap(f, (0, None)))(rows, X)
+
+    assert "scan" in str(batched(function))
+    jaxpr = batched(function.with_batching(method))
+    assert "scan" not in str(jaxpr)
+    (call,) = calls_in(jaxpr.jaxpr)
+    assert [atom.aval.shape for atom in call.invars] == shapes
+    assert call.outvars[0].aval.shape == (2, 3)
+
+
+def calls_in(jaxpr):
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "ffi_call":
+            yield equation
+        for inner in jax.extend.core.jaxprs_in_params(equation.params):
+            yield from calls_in(getattr(inner, "jaxpr", inner))
+
+
 def test_rules_together(f, rule):
     function = f.with_vjp(rule).with_batching("sequential")
     rows = np.stack([X, 2 * X])
@@ -145,12 +185,12 @@ def test_what_is_no_rule_is_refused(f):
         "  Load a text with `km.load` first."
     )
     with pytest.raises(UsageError) as error:
-        f.with_batching("broadcast_all")
+        f.with_batching("vectorized")
     assert str(error.value) == (
-        "'broadcast_all' is no way to batch a function of MLIR\n"
-        "  wanted: 'sequential', 'sequential_unrolled', or a function\n"
-        "  Other methods of `jax.ffi` add dimensions to arguments, and a function of MLIR has the "
-        "ranks of its text: give one that takes a whole batch."
+        "'vectorized' is no way to batch a function of MLIR\n"
+        "  wanted: 'sequential', 'sequential_unrolled', 'broadcast_all', 'expand_dims', "
+        "'legacy_vectorized', or a function\n"
+        "  Give a method of `jax.ffi`, or a function that takes a whole batch."
     )
 
 
