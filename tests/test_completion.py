@@ -168,10 +168,11 @@ def test_functions_of_the_session_are_offered(session):
 def test_options_and_commands_are_offered(session, line, expected):
     session.define(DOUBLE, name="double")
     session.define(CALLER, name="caller")
-    text = line + CELL[CELL.index("\n") :] if line.startswith("%%") else line
-    found = complete(text, len(line), session)
-    assert found is not None
-    assert [candidate.text for candidate in found[1]] == expected
+    texts = [line, line + CELL[CELL.index("\n") :]] if line.startswith("%%") else [line]
+    for text in texts if "--func" not in line else texts[1:]:
+        found = complete(text, len(line), session)
+        assert found is not None
+        assert [candidate.text for candidate in found[1]] == expected
 
 
 @pytest.mark.parametrize(

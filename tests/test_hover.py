@@ -158,3 +158,17 @@ def test_a_kernel_completes_with_the_right_range(kernel):
     assert found["cursor_start"] == code.index("stablehlo")
     (kind,) = found["metadata"]["_jupyter_types_experimental"]
     assert kind["type"] == "function"
+
+
+def test_a_kernel_offers_nothing_of_python_in_a_cell_of_ours(kernel):
+    def matches(code: str) -> list[str]:
+        return kernel._client.complete(code, len(code), reply=True, timeout=START_S)["content"][
+            "matches"
+        ]
+
+    assert matches("%%hlo\n// pri") == []
+    assert "print" in matches("pri")
+    assert "--show" in matches("%%hlo --s")
+    kernel.run("%unload_ext kernel_magics")
+    assert "stablehlo.multiply" not in matches("%%hlo\n  %y = stablehlo.mult")
+    kernel.run("%load_ext kernel_magics")

@@ -34,10 +34,10 @@ class CellText:
 
     @cached_property
     def body(self) -> int:
-        """Where the line after the magic's begins."""
+        """Where the line after the magic's begins; behind the end where there is none."""
         found = MAGIC.match(self.text)
         end = self.text.find("\n", found.end()) if found else -1
-        return end + 1 if end >= 0 else len(self.text)
+        return (end if end >= 0 else len(self.text)) + 1
 
     def is_silent(self, offset: int) -> bool:
         """Whether a place is inside a comment or a string."""
