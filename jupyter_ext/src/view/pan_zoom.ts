@@ -63,7 +63,10 @@ export class PanZoom {
 
   resized(size: Size): void {
     // A canvas that is not seen has no size; it comes back with the one it had.
+    const wider = size.width > 0 && this.size.width > 0 ? size.width - this.size.width : 0;
     if (size.width > 0) this.size = size;
+    // What runs downwards stands in the middle, and stays there when a panel takes its room.
+    if (this.#isDown) this.viewport = { ...this.viewport, x: this.viewport.x + wider / 2 };
     if (!this.#graph || this.size.width === 0) return;
     if (!this.#isPlaced) {
       this.#isPlaced = true;
