@@ -51,6 +51,14 @@ def scale(x, lambda_):
 '''
 
 
+@pytest.fixture(autouse=True)
+def _precision():
+    """Source of 64 bits turns them on for all."""
+    before = jax.config.read("jax_enable_x64")
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
 def written(text, entry="main"):
     return to_python(read_program(Source(text), entry))
 

@@ -10,7 +10,6 @@ from kernel_magics.ir.source import Source
 from tests.replay.make_ops_table import SAMPLES
 from tests.replay.programs import replayed
 
-
 # Source of 64 bits turns them on for all: the fixture turns them off again.
 pytestmark = pytest.mark.usefixtures("x64")
 
