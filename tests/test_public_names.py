@@ -15,7 +15,15 @@ def test_contract_is_kept():
         assert name in km.__all__
     session = ("define", "functions", "module_text", "graph", "drop", "reset", "save", "restore")
     assert all(hasattr(km.Session, name) for name in session)
-    function = ("signature", "text", "link_report", "graph")
+    function = (
+        "signature",
+        "text",
+        "link_report",
+        "graph",
+        "with_vjp",
+        "with_jvp",
+        "with_batching",
+    )
     assert all(hasattr(km.HloFunction, name) for name in function)
     assert all(hasattr(km.FunctionGraph, f"to_{form}") for form in ("json", "dot", "svg", "text"))
 
