@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import _content, _end_kernels
+from tests.browser.editors import PATIENCE_MS, Editor
 from tests.browser.test_accessibility import AXE
-
-PATIENCE_MS = 90_000
 
 PROGRAM = """%%hlo scale --show nothing --no-compile
 // Don't colour the rest as a string: "
@@ -42,11 +41,6 @@ KEPT_ERROR = """ParseError: MLIR refused the cell: custom op 'stablehlo.nothing'
     ^^^^^^^^^^^^^^^^^"""
 
 _CELLS = ["%load_ext kernel_magics", PROGRAM, PYTHON, CPP, HLO, KEPT]
-_WRITE = """(content, text) => {
-  const part = content.cmTile ?? content.cmView;
-  const view = part.view ?? part.rootView.view;
-  view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
-}"""
 # Colours as a canvas paints them: a browser gives mixed ones in other words.
 _COLOURS = """content => {
   const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -82,71 +76,7 @@ _AXE = """async () => {
     .filter(({impact}) => impact === "serious" || impact === "critical")
     .map(({id, nodes}) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
 }"""
-_CONNECTED = """async name => {
-  const sessions = await (await fetch("/api/sessions")).json();
-  const kernel = sessions.find(({ path }) => path === name)?.kernel;
-  return kernel?.connections > 0 && kernel.execution_state === "idle";
-}"""
 _OURS = "labextensions/kernel-magics"
-
-
-class Editor:
-    """A notebook that is open in JupyterLab or in Notebook 7, with the extension loaded."""
-
-    def __init__(self, page: Page, url: str) -> None:
-        self.page = page
-        self.errors: list[str] = []
-        page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
-        page.goto(url)
-        expect(self.cell(len(_CELLS) - 1)).to_be_visible(timeout=PATIENCE_MS)
-
-    def cell(self, number: int) -> Locator:
-        return self.page.locator(".jp-Notebook .jp-CodeCell").nth(number)
-
-    def text(self, number: int) -> Locator:
-        return self.cell(number).locator(".cm-content")
-
-    def write(self, number: int, text: str) -> None:
-        """Replaces a cell's text, and puts the cursor to its end."""
-        self.text(number).click()
-        self.text(number).evaluate(_WRITE, text)
-        self.page.keyboard.press("Control+End")
-
-    def piece(self, number: int, text: str) -> Locator:
-        """A piece of a cell that is coloured as a whole."""
-        return self.text(number).locator("span").get_by_text(text, exact=True)
-
-    def run(self, number: int) -> None:
-        """Runs a cell, and waits until it is done."""
-        self.text(number).click()
-        self.page.keyboard.press("Control+Enter")
-        prompt = self.cell(number).locator(".jp-InputPrompt")
-        expect(prompt).not_to_contain_text("*", timeout=PATIENCE_MS)
-
-    def load(self, name: str) -> None:
-        """Loads the extension, as soon as there is a kernel to run cells."""
-        # Before that a front end drops what it is told to run, or asks for a kernel.
-        self.page.wait_for_function(_CONNECTED, arg=name, timeout=PATIENCE_MS, polling=500)
-        prompt = self.cell(0).locator(".jp-InputPrompt")
-        for _ in range(10):
-            self.run(0)
-            try:
-                expect(prompt).to_contain_text("[1]", timeout=3000)
-            except AssertionError:
-                continue
-            return
-        pytest.fail("the notebook's first cell did not run")
-
-    def mark(self, number: int, text: str) -> Locator:
-        return self.cell(number).locator(".km-problem").get_by_text(text, exact=True)
-
-    def point_at(self, piece: Locator) -> None:
-        """Moves the pointer to a piece, from elsewhere, as a hand does."""
-        box = piece.bounding_box()
-        assert box is not None
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        self.page.mouse.move(x + 3, y + 120)
-        self.page.mouse.move(x, y, steps=3)
 
 
 def _notebook() -> dict[str, Any]:
@@ -165,7 +95,7 @@ def editor(
     path.write_text(json.dumps(_notebook()))
     context = browser.new_context(viewport={"width": 1100, "height": 1400})
     context.set_default_timeout(PATIENCE_MS)
-    opened = Editor(context.new_page(), f"{url}/{request.param}/{path.name}")
+    opened = Editor(context.new_page(), f"{url}/{request.param}/{path.name}", len(_CELLS))
     opened.load(path.name)
     yield opened
     _end_kernels(context, url, {path.name})
