@@ -16,6 +16,7 @@ from kernel_magics.custom_call.registry import CustomCallRegistry
 from kernel_magics.custom_call.trial import TrialReport, try_code
 from kernel_magics.errors import CompileInterrupted, UsageError
 from kernel_magics.magics.arguments import HelpShown, custom_call_parser
+from kernel_magics.magics.display import TextView
 from kernel_magics.magics.place import body_source
 from kernel_magics.sandbox.policy import Policy, policy, using
 
@@ -33,6 +34,7 @@ class BuildView:
         self._in_terminal = not hasattr(shell, "kernel")
         self._handle: DisplayHandle | None = None
         self._said_at = ("", 0.0)
+        self._is_shown = False
 
     def tell(self, what: str, seconds: float) -> None:
         """Says what goes on; a terminal cannot take back what it printed, and is told once."""
@@ -54,13 +56,13 @@ class BuildView:
             self._show([])
 
     def _show(self, lines: list[str]) -> None:
-        self.lines = lines
+        self.lines, self._is_shown = lines, True
         if self._in_terminal and lines:
             print(self)  # noqa: T201 - a terminal is where this is printed
         elif self._handle is not None:
-            self._handle.update(self)
+            self._handle.update(TextView(repr(self)))
         elif lines:
-            self._handle = display(self, display_id=True)
+            self._handle = display(TextView(repr(self)), display_id=True)
 
     def __repr__(self) -> str:
         return visible_lines("\n".join(self.lines))
@@ -69,9 +71,10 @@ class BuildView:
         return {"text/plain": repr(self)}
 
     def _ipython_display_(self) -> None:
-        # It has been shown before the cell ended.
-        if self._handle is None and not self._in_terminal:
-            display({"text/plain": repr(self)}, raw=True)
+        # At the end of its cell it has been shown.
+        if not self._is_shown:
+            display(TextView(repr(self)))
+        self._is_shown = False
 
 
 class CustomCallCell:

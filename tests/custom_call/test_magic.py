@@ -275,6 +275,20 @@ def test_kernels_show_what_goes_on_and_stop_when_asked(kernel):
     assert kernel.run(work).output == "[]\n"
 
 
+def test_what_goes_on_gives_way_to_what_came_of_it(kernel):
+    reply = kernel.run("%%custom_call shown --language c\n" + doubling("y[0] = 5 + 0 * n;"))
+    assert reply.status == "ok", reply
+    texts = [data["text/plain"] for data in reply.data]
+    assert texts[0] == "shown: compiling with gcc …"
+    assert re.sub(r"\d+\.\d s", "some time", texts[-1]) == (
+        "shown: built with gcc in some time · tried in a child process: (f32[3]) -> (f32[3])\n"
+        "  (x: f32[n]) -> y: f32[n]"
+    )
+    # The value of the cell can be shown once more.
+    again = kernel.run("_")
+    assert [data["text/plain"] for data in again.data] == texts[-1:]
+
+
 def interrupted_when_shown(kernel, sent: str) -> None:
     """Interrupts a cell once it says that it compiles; it ends as a cell that was interrupted."""
     said = ""
