@@ -1,9 +1,18 @@
 """XLA's refusal as an error of ours: its words, and the place in the user's text."""
 
+import os
 import re
 
 from kernel_magics.call.program import Program
 from kernel_magics.errors import CompileError
+
+_VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
+_NOT_OPENED = re.compile(r"Failed to open (?P<path>\S+): ")
+_UNKNOWN_OP = re.compile(r"failed to legalize operation 'vhlo\.|Failed to serialize StableHLO")
+_TOO_YOUNG = (
+    "These are XLA's own words: the plugin reads an older StableHLO, which has no form for this. "
+    "`km.plugins.use(name)` takes another plugin."
+)
 
 SHOWN = 8
 """Lines of XLA's words in a message."""
@@ -23,6 +32,8 @@ def is_of_xla(error: ValueError) -> bool:
 
 def compile_error(program: Program, error: Exception) -> CompileError:
     """What to raise when XLA refuses a program, or fails while it runs."""
+    if (cannot_start := _environment_error(error)) is not None:
+        return cannot_start
     lines = [line.rstrip() for line in str(error).split("\n") if line.strip()]
     lines = [line for line in lines if not any(noise in line for noise in _NOISE)]
     placed = [found for line in lines if (found := _PLACED.search(line))]
@@ -38,5 +49,18 @@ def compile_error(program: Program, error: Exception) -> CompileError:
         f"`@{program.entry}` failed while it ran" if has_run else f"XLA refused `@{program.entry}`",
         where=where,
         details=words[:SHOWN],
-        advice="These are XLA's own words.",
+        advice=_TOO_YOUNG if _UNKNOWN_OP.search(str(error)) else "These are XLA's own words.",
+    )
+
+
+def _environment_error(error: Exception) -> CompileError | None:
+    """JAX opens what its environment names at each first use, and fails at it whatever is asked."""
+    found, named = _NOT_OPENED.search(str(error)), os.environ.get(_VARIABLE, "")
+    if not found or found["path"] not in named:
+        return None
+    return CompileError(
+        f"JAX cannot start: `{found['path']}` cannot be opened",
+        details=[f"it stands in the environment variable {_VARIABLE}: {named}"],
+        advice="`km.plugins.discover()` takes it out for this process; change the variable for "
+        "others.",
     )

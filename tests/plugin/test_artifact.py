@@ -59,6 +59,15 @@ def test_ops_that_are_younger_than_the_plugin_are_named(plugins):
     assert advice == "  Write it with older ops, or use a plugin that is younger."
 
 
+def test_a_call_with_an_op_that_is_younger_says_so(plugins):
+    with plugins.using("xla_cpu_pjrt"), pytest.raises(km.KernelMagicsError) as error:
+        km.load(YOUNG)(np.ones((3, 4), np.float32))
+    assert str(error.value).endswith(
+        "\n  These are XLA's own words: the plugin reads an older StableHLO, which has no form for "
+        "this. `km.plugins.use(name)` takes another plugin."
+    )
+
+
 def test_shapes_that_are_not_known_must_be_given(plugins):
     function = km.load(DOUBLE.replace("<3x", "<?x"))
     with pytest.raises(SignatureError, match="^`@main` cannot be written without arguments"):

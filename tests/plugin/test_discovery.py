@@ -171,6 +171,38 @@ def test_a_bad_path_in_the_environment_is_told_and_stops_no_work():
     ]
 
 
+UNSUSPECTING = """
+import numpy as np
+import kernel_magics as km
+text = '''func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+  return %x : tensor<3xf32>
+}'''
+try:
+    km.hlo_call(text, np.ones(3, np.float32))
+except km.KernelMagicsError as error:
+    print(error)
+km.plugins.discover()
+print(km.hlo_call(text, np.ones(3, np.float32))[0])
+"""
+
+
+def test_a_call_that_meets_it_first_says_what_it_is_and_what_helps():
+    environ = {**os.environ, environment.VARIABLE: "nowhere:/nosuch.so"}
+    done = subprocess.run(
+        [sys.executable, "-c", UNSUSPECTING],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == (
+        "JAX cannot start: `/nosuch.so` cannot be opened\n"
+        "  it stands in the environment variable PJRT_NAMES_AND_LIBRARY_PATHS: nowhere:/nosuch.so\n"
+        "  `km.plugins.discover()` takes it out for this process; change the variable for others.\n"
+        "[1. 1. 1.]"
+    )
+
+
 REPAIRED_LATE = """
 import os
 import jax.numpy as jnp
