@@ -185,6 +185,16 @@ def test_the_same_cell_again_outdates_nothing(notebook):
     opened.close()
 
 
+def test_a_picture_that_cannot_be_drawn_leaves_the_other_forms(notebook, monkeypatch):
+    def refuse(svg, **_):
+        raise ValueError(svg)
+
+    monkeypatch.setattr("kernel_magics.widgets.inspector.to_png", refuse)
+    _, captured = run(notebook, "%%hlo double\n" + DOUBLE)
+    completed = captured.outputs[-1].data
+    assert set(completed) == {LIVE, SAVED_VIEW_TYPE, "image/svg+xml", "text/plain"}
+
+
 def test_large_pictures_stay_small_files(session):
     calls = "".join(f"  func.call @f{n}() : () -> ()\n" for n in range(150))
     bodies = "".join(f"func.func private @f{n}() {{\n  return\n}}\n" for n in range(150))

@@ -111,7 +111,7 @@ class HloCell:
         view.show()
         if function is not None and not options.no_compile:
             try:
-                view.complete(compile_entry(function, view.draw_ahead))
+                view.complete(compile_entry(function))
             except CompileInterrupted:
                 raise
             except KernelMagicsError:

@@ -1,7 +1,7 @@
 """The compile of a cell's entry: tried first where that is wanted, and open to Ctrl-C."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import jax
 from jax.errors import JaxRuntimeError
@@ -18,12 +18,8 @@ from kernel_magics.plugin.kernel import plugins
 _BOUND = "The functions of this cell are linked and bound."
 
 
-def compile_entry(function: HloFunction, meanwhile: Callable[[], None]) -> str:
+def compile_entry(function: HloFunction) -> str:
     """Compiles for the default device; says what it took.
-
-    Args:
-        function: The entry.
-        meanwhile: Something short to do while XLA works, which leaves Python alone.
 
     Raises:
         CompileError: XLA refused the program.
@@ -39,9 +35,7 @@ def compile_entry(function: HloFunction, meanwhile: Callable[[], None]) -> str:
     lowered = _lower(function, shapes)
     began = time.perf_counter()
     try:
-        job = Job(lowered.compile)
-        meanwhile()
-        compiled = job.wait()
+        compiled = Job(lowered.compile).wait()
     except JaxRuntimeError as error:
         raise compile_error(function.program, error) from error
     except KeyboardInterrupt:

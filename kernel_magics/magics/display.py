@@ -92,11 +92,6 @@ class GraphView:
             return {"text/plain": repr(self), **picture}, {}
         return self._live().first_bundle()
 
-    def draw_ahead(self) -> None:
-        """Draws the PNG, as far as that will be shown."""
-        if self._inspector is not None:
-            self._inspector.draw_ahead()
-
     def bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What it is in each MIME type, and metadata."""
         return self.first_bundle() if self._displays.in_terminal else self._live().bundle()
@@ -147,11 +142,6 @@ class CellView:
         if self.content is not None:
             bundle, metadata = self.content.first_bundle()
             self._handle = display(bundle, metadata=metadata, raw=True, display_id=True)
-
-    def draw_ahead(self) -> None:
-        """Draws the picture that takes longest while there is nothing else to do."""
-        if self.content is not None:
-            self.content.draw_ahead()
 
     def complete(self, note: str) -> None:
         """Adds what the compile had to say, and the picture that takes longest."""

@@ -4,6 +4,7 @@ import base64
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ import traitlets
 from kernel_magics.call.function import HloFunction
 from kernel_magics.characters import visible_lines
 from kernel_magics.errors import UsageError
+from kernel_magics.graph.png import to_png
 from kernel_magics.sessions import Session
 from kernel_magics.widgets.answers import Answers
 from kernel_magics.widgets.commands import read_command
@@ -31,6 +33,8 @@ _NOT_BUILT = (
     "export default { render({ el }) { el.textContent = "
     "'The widget is not built: run `pip install -e .` in the checkout.'; } }"
 )
+# Sharp enough beside text; each display waits for it, and twice the pixels take twice the time.
+_PNG_SCALE = 1.5
 # What may take long, and so is answered from another thread than the one that runs the cells.
 _LATER = ("find", "ops", "op", "op_at", "export", "versions", "diff", "version_lines")
 
@@ -85,7 +89,6 @@ class Inspector(anywidget.AnyWidget):
         self._opened: tuple[str, ...] = ()
         self._drawing = threading.Lock()
         self._words = words
-        self._png, self._png_of = "", None
         self._take()
         super().__init__(
             view=cast("dict[str, Any]", self._drawn.view), note=note, first_tab=first_tab
@@ -247,14 +250,11 @@ class Inspector(anywidget.AnyWidget):
     def bundle(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The widget, and beside it what is shown where there is none; and metadata."""
         bundle, metadata = self.first_bundle(**options)
-        self.draw_ahead()
-        return {**bundle, "image/png": self._png}, metadata
-
-    def draw_ahead(self) -> None:
-        """Draws the PNG of a display ahead of time: with what the note says at this moment."""
-        if self._png_of is not self._drawn:
-            self._png = base64.b64encode(self._forms().png()).decode("ascii")
-            self._png_of = self._drawn
+        # What a renderer of pictures cannot read is no reason for a cell to fail.
+        with suppress(ValueError):
+            png = to_png(bundle["image/svg+xml"], scale=_PNG_SCALE)
+            bundle["image/png"] = base64.b64encode(png).decode("ascii")
+        return bundle, metadata
 
     def first_bundle(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """All but the PNG, which takes longer to draw than all else together."""
