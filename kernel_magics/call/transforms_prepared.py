@@ -7,10 +7,11 @@ nothing is kept for that maximum.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from jax import numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, new_jaxpr_eqn
 from jax.extend.core.primitives import integer_pow_p
 
@@ -56,6 +57,9 @@ def _cube(equation: JaxprEqn, squares: Mapping[Any, Any]) -> JaxprEqn | None:
     one, other = equation.invars
     if squares.get(one) is not other and squares.get(other) is not one:
         return None
+    result: Any = equation.outvars[0]
+    if not jnp.issubdtype(result.aval.dtype, jnp.inexact):
+        return None
     return new_jaxpr_eqn(
         [other if squares.get(one) is other else one],
         equation.outvars,
@@ -72,13 +76,25 @@ def _changed(equation: JaxprEqn, spread: Mapping[Any, Any], stops: Stops) -> Jax
     atoms = [stops.renamed(atom) for atom in equation.invars]
     if equation.primitive.name in _SPREAD:
         found = [None if isinstance(a, Literal) else spread.get(a) for a in equation.invars]
-        # Of two such operands none would have the shape of the result.
-        if sum(each is not None for each in found) == 1:
+        # The other operand must have the shape of the result by itself.
+        whole = [_shape(a) == _shape(equation.outvars[0]) for a in equation.invars]
+        if _is_one_spread(found, whole):
             atoms = [
                 a if s is None else stops.renamed(s) for a, s in zip(atoms, found, strict=True)
             ]
     params = {name: _inner(value) for name, value in equation.params.items()}
     return equation.replace(invars=atoms, params=params)
+
+
+def _is_one_spread(spread: Sequence[Any], whole: Sequence[bool]) -> bool:
+    """Whether one operand was spread, and the other is whole."""
+    return any(
+        spread[i] is not None and spread[1 - i] is None and whole[1 - i] for i in range(len(whole))
+    )
+
+
+def _shape(atom: Any) -> tuple[int, ...]:
+    return np.shape(atom.val) if isinstance(atom, Literal) else tuple(atom.aval.shape)
 
 
 def _inner(value: Any) -> Any:

@@ -173,6 +173,19 @@ def test_nothing_more_is_kept_than_by_the_original(function):
     assert_close(found, expected)
 
 
+def test_what_meets_a_number_stays_spread():
+    def function(x):
+        row = lax.broadcast_in_dim(x[:, :1, 0], (4, 5), (0, 1))
+        whole = lax.broadcast_in_dim(jnp.float32(2), (4, 5), ())
+        return row * 2.0, row + whole, whole * 3.0, row * row * row, (x > 0) * (x > 1)
+
+    closed = jax.make_jaxpr(function)(X)
+    assert [aval.shape for aval in prepared(closed).out_avals] == [(4, 5)] * 4 + [X.shape]
+    found = jax.extend.core.jaxpr_as_fun(prepared(closed))(X)
+    for one, expected in zip(found, function(X), strict=True):
+        np.testing.assert_array_equal(one, expected)
+
+
 def test_values_do_not_change_by_a_bit():
     def function(x):
         y = softmax(x) * np.float32(0.3) + x**3
