@@ -253,7 +253,7 @@ def test_missing_custom_call_is_an_error_of_ours():
         km.hlo_call(text, 1.0)
     assert (
         str(caught.value)
-        == """`@main` cannot be compiled: no handler serves the custom call `nobody_serves_this` here
+        == """`@main` cannot be compiled: no handler serves the custom call `nobody_serves_this` on the plugin `cpu`
   text:2:8
     %0 = stablehlo.custom_call @nobody_serves_this(%x) {api_version = 4 : i32} : (tensor<f32>) -> tensor …
          ^^^^^^^^^^^^^^^^^^^^^

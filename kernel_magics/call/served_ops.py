@@ -74,6 +74,8 @@ def serve_calls(
         if use is None or choice is None:
             continue
         if isinstance(choice, Handled):
+            if not use.is_block and not _is_typed(operation):
+                raise _untyped(entry, use)
             _write_custom_call(operation, choice)
         else:
             name = _lowered(use, choice, target, site)
@@ -81,6 +83,25 @@ def serve_calls(
             _replace(operation, CALLS, {"callee": declared})
         has_changed = True
     return (scan(index.module) if has_changed else index), bound
+
+
+def _is_typed(operation: ir.Operation) -> bool:
+    """Whether a custom call asks for the convention with named attributes."""
+    attributes = operation.attributes
+    if "mhlo.backend_config" in attributes:  # as JAX writes it, whatever the version says
+        return True
+    version = attributes["api_version"] if "api_version" in attributes else None  # noqa: SIM401 - has no `get`
+    return isinstance(version, ir.IntegerAttr) and version.value == _TYPED
+
+
+def _untyped(entry: str, use: CallUse) -> PreflightError:
+    return PreflightError(
+        f"`@{entry}` cannot be compiled: `{use.name}` is registered as a handler of the typed FFI, "
+        "and the text asks for the untyped form",
+        where=[use.where] if use.where else (),
+        advice="Write `api_version = 4 : i32`, and a dictionary as in `backend_config = {}`: "
+        "without them a custom call is an untyped one.",
+    )
 
 
 def read_use(operation: ir.Operation, source: Source) -> CallUse | None:

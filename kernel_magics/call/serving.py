@@ -1,14 +1,17 @@
 """Who serves the custom calls of a program: asked here, known by a higher layer."""
 
-from collections.abc import Callable, Collection, Container, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import jax
 
 from kernel_magics import _jax_private_ffi
+from kernel_magics.ir.targets import ServedTargets
 
 CPU = "cpu"
+INTERNAL = "kernel_magics."
+"""Begins the targets that are ours: they stand in no table, and no user registers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,8 @@ class CallResolver(Protocol):
         """Targets that are registered here."""
         ...
 
-    def targets(self, client: Any) -> Container[str] | None:
-        """Targets that have a handler on a plugin; None where that is not known."""
+    def targets(self, client: Any) -> Collection[str]:
+        """Targets that have a handler on a plugin."""
         ...
 
     def name_of(self, client: Any) -> str:
@@ -122,7 +125,7 @@ def call_resolver() -> CallResolver | None:
     return _resolvers[0] if _resolvers else None
 
 
-def served_targets(client: Any) -> Container[str] | None:
+def served_targets(client: Any) -> ServedTargets | None:
     """Targets that have a handler on a plugin; None where that is not known.
 
     Args:
@@ -132,5 +135,9 @@ def served_targets(client: Any) -> Container[str] | None:
         return None
     resolver = call_resolver()
     if resolver is not None:
-        return resolver.targets(client)
-    return None if _jax_private_ffi.is_plugin(client) else _jax_private_ffi.host_targets().keys()
+        names, place = resolver.targets(client), resolver.name_of(client)
+        shown = tuple(sorted(name for name in resolver.registered if not name.startswith(INTERNAL)))
+        return ServedTargets(frozenset(names), f"on the plugin `{place}`", shown)
+    if _jax_private_ffi.is_plugin(client):
+        return None
+    return ServedTargets(frozenset(_jax_private_ffi.host_targets()), f"on the plugin `{CPU}`")

@@ -15,12 +15,13 @@ import jax
 import numpy as np
 from jax.core import ShapedArray
 
+from kernel_magics.call.serving import INTERNAL
 from kernel_magics.custom_call.attributes import Attributes
 from kernel_magics.custom_call.calling import bind_with_vjp
 from kernel_magics.custom_call.primitive import Call
 from kernel_magics.custom_call.python_handler import python_handler
 from kernel_magics.custom_call.registration import VmapMethod
-from kernel_magics.custom_call.registry import INTERNAL, CustomCallRegistry, custom_calls
+from kernel_magics.custom_call.registry import CustomCallRegistry, custom_calls
 from kernel_magics.errors import UsageError
 
 _TARGET = INTERNAL + "callback"

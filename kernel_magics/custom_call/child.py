@@ -3,7 +3,7 @@
 The handlers themselves are not there: they may be Python functions of the kernel.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from kernel_magics import _jax_private_ffi
@@ -36,7 +36,7 @@ class KnownTargets:
         """Those of the kernel."""
         return self._targets
 
-    def targets(self, client: Any) -> Container[str]:
+    def targets(self, client: Any) -> Collection[str]:
         """Those of jaxlib, and those of the kernel."""
         del client
         return _jax_private_ffi.host_targets().keys() | self._targets

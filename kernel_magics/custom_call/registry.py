@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from kernel_magics.call.serving import INTERNAL
 from kernel_magics.custom_call.build import build
 from kernel_magics.custom_call.build_compiler import Language
 from kernel_magics.custom_call.contract import ResultsOf
@@ -35,9 +36,6 @@ from kernel_magics.custom_call.slots import refuse_taken
 from kernel_magics.custom_call.table import TargetTable, target_rows
 from kernel_magics.errors import CustomCallError
 from kernel_magics.plugin.kernel import plugins
-
-INTERNAL = "kernel_magics."
-"""Begins the targets that are ours: they stand in no table, and no user registers them."""
 
 
 class CustomCallRegistry:

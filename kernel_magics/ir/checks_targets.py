@@ -7,6 +7,7 @@ from jax.extend.mlir import ir
 
 from kernel_magics.ir.problems import Problem, Scope, custom_call, target_of
 from kernel_magics.ir.symbols import CUSTOM_CALLS
+from kernel_magics.ir.targets import ServedTargets
 
 OWN_TARGETS = frozenset(
     (
@@ -31,6 +32,9 @@ OWN_TARGETS = frozenset(
 _OF_PASSES = ("SliceToDynamic", "__onednn$")
 """Beginnings of targets that only XLA's own passes may write; each ended the process."""
 
+_SHOWN = 8
+"""Registered targets in a message."""
+
 _SHAPES = {
     "Eigh": (1, 0, "an operand"),
     "ProductOfElementaryHouseholderReflectors": (2, 0, "a matrix and a vector"),
@@ -45,6 +49,9 @@ def unknown_targets(scope: Scope) -> Iterator[Problem]:
     if scope.targets is None:
         return
     names = list(scope.targets) if isinstance(scope.targets, Collection) else []
+    known = scope.targets if isinstance(scope.targets, ServedTargets) else None
+    place = known.place if known is not None else "here"
+    listed = ", ".join(f"`{name}`" for name in known.registered[:_SHOWN]) if known else ""
     for op in scope.ops:
         for target in op.custom_calls:
             if target in scope.targets or target in OWN_TARGETS:
@@ -53,10 +60,10 @@ def unknown_targets(scope: Scope) -> Iterator[Problem]:
             hint = f"Did you mean `{close[0]}`? " if close else ""
             yield Problem(
                 "unknown-target",
-                f"no handler serves the custom call `{target}` here",
+                f"no handler serves the custom call `{target}` {place}",
                 custom_call(op, target),
                 f'{hint}`km.custom_calls.register("{target}", handler=…)` serves it, `fallback=` '
-                "says what stands in for it.",
+                f"says what stands in for it.{f' Registered: {listed}.' if listed else ''}",
             )
 
 

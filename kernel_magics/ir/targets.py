@@ -1,6 +1,6 @@
 """Declarations that mean a registered custom call: their calls become custom calls."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -16,6 +16,26 @@ class TargetForm:
     api_version: int = 4
     """XLA's calling convention: 4 is the typed FFI."""
     has_side_effect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTargets(Collection[str]):
+    """Targets that have a handler where a program is compiled."""
+
+    names: frozenset[str]
+    place: str
+    """In words, such as "on the plugin `cpu`"."""
+    registered: tuple[str, ...] = ()
+    """Those that a user has registered."""
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 class TargetResolver(Protocol):

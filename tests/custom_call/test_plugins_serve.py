@@ -114,7 +114,7 @@ def test_missing_on_one_plugin_is_said_for_that_plugin(registered, target):
   it has no handler there, and no fallback
   `km.custom_calls.register("{target}", handler=…)` gives it one, `fallback=` what stands in for it."""
     )
-    with pytest.raises(PreflightError, match=f"no handler serves the custom call `{target}` here"):
+    with pytest.raises(PreflightError, match=f"`{target}` on the plugin `zml`"):
         km.hlo_call(PROGRAM.replace(TARGET, target), zml)
 
 

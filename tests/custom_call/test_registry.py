@@ -76,6 +76,25 @@ def test_attributes_of_a_program_are_cast_to_what_the_contract_declares(register
     assert "one number is wanted, and 'three' is given" in shown
 
 
+@pytest.mark.parametrize("form", ["", '{api_version = 1 : i32, backend_config = ""}'])
+def test_untyped_calls_of_a_typed_handler_are_told_so(registered, target, form):
+    registered.register(target, handler=lambda x: 2 * x)
+    untyped = text(target).replace(
+        "{api_version = 4 : i32, backend_config = {k = 3.0 : f32}}", form
+    )
+    with pytest.raises(PreflightError) as caught:
+        km.hlo_call(untyped, X)
+    shown = str(caught.value)
+    assert shown.startswith(
+        f"`@main` cannot be compiled: `{target}` is registered as a handler of the typed FFI, and "
+        "the text asks for the untyped form\n  text:2:8\n"
+    )
+    assert shown.endswith(
+        "Write `api_version = 4 : i32`, and a dictionary as in `backend_config = {}`: without them "
+        "a custom call is an untyped one."
+    )
+
+
 def test_the_same_again_is_nothing(registered, target):
     first = registered.register(target, handler=times, contract=CONTRACT, fallback=times)
     function = jax.jit(lambda x: registered.call(target, x, k=2.0))
@@ -92,18 +111,18 @@ def test_what_is_left_out_stays(registered, target):
     assert [served.handler.function for served in known.served] == [plus]
 
 
-def test_missing_targets_are_named_with_line_and_remedy_before_the_compile(registered, at):
+def test_missing_targets_are_named_with_line_and_remedy_before_the_compile(registered, at, place):
     x = jax.device_put(X, at(registered))
     registered.register("test.mangle", handler=times)
     with pytest.raises(PreflightError) as caught:
         km.hlo_call(text("test.mingle"), x)
     assert (
         str(caught.value)
-        == """`@main` cannot be compiled: no handler serves the custom call `test.mingle` here
+        == f"""`@main` cannot be compiled: no handler serves the custom call `test.mingle` on the plugin `{place}`
   text:2:8
-    %0 = stablehlo.custom_call @test.mingle(%x) {api_version = 4 : i32, backend_config = {k = 3.0 : f32} …
+    %0 = stablehlo.custom_call @test.mingle(%x) {{api_version = 4 : i32, backend_config = {{k = 3.0 : f32}} …
          ^^^^^^^^^^^^^^^^^^^^^
-  Did you mean `test.mangle`? `km.custom_calls.register("test.mingle", handler=…)` serves it, `fallback=` says what stands in for it."""
+  Did you mean `test.mangle`? `km.custom_calls.register("test.mingle", handler=…)` serves it, `fallback=` says what stands in for it. Registered: `test.mangle`."""
     )
 
 
