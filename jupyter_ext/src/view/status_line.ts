@@ -9,6 +9,9 @@ export interface LaidOut {
   layout_time_ms: number;
 }
 
+const WHY_FOLDED =
+  "At most 800 ops are drawn at a time: regions first, then groups by name scope, then by order";
+
 export interface StatusEvents {
   /** Folds what was opened; null where nothing was. */
   close: (() => void) | null;
@@ -30,7 +33,7 @@ export function drawStatus(
   const others = view.missing.length - 1;
   fill(
     element,
-    h("span", {}, own || view.counts.join(" · ")),
+    h("span", { title: own.includes("folded") && WHY_FOLDED }, own || view.counts.join(" · ")),
     missing !== undefined &&
       h(
         "span",
