@@ -13,6 +13,8 @@ MODULES = [
 def test_contract_is_kept():
     for name in ("hlo_call", "load", "session", "HloFunction", "LinkReport", "KernelMagicsError"):
         assert name in km.__all__
+    plugins = ("discover", "probe", "load", "forget", "use", "using", "active", "table", "compare")
+    assert all(hasattr(type(km.plugins), name) for name in plugins)
     session = ("define", "functions", "module_text", "graph", "drop", "reset", "save", "restore")
     assert all(hasattr(km.Session, name) for name in session)
     function = (

@@ -68,6 +68,12 @@ class Placement:
         if callable(device):
             # An engine takes values from wherever they are.
             return
+        if device is not None and self.is_forgotten(device.client):
+            raise PlacementError(
+                f"`@{program.entry}` is to run on `{self.label(device)}`, which was forgotten",
+                details=["It was defined with `--on`, or given a `device`."],
+                advice="Load the plugin again and run the cell again, or set `device = None`.",
+            )
         for argument in args:
             if not isinstance(argument, Tracer) and getattr(argument, "committed", False):
                 self._check_one(program, args, argument, device or default_device())

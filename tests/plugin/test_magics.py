@@ -54,6 +54,22 @@ def test_a_cell_runs_on_a_plugin_of_its_own(plugins, shell):
     assert plugins.where(shell.user_ns["double"](X)) == "cpu"
 
 
+def test_a_cell_whose_plugin_was_forgotten_says_so(plugins, shell):
+    run(shell, f"%%hlo double --on cpu4\n{DOUBLE}")
+    plugins.forget("cpu4")
+    double = shell.user_ns["double"]
+    with pytest.raises(km.KernelMagicsError) as error:
+        double(X)
+    assert str(error.value) == (
+        "`@main` is to run on `cpu4:0`, which was forgotten\n"
+        "  It was defined with `--on`, or given a `device`.\n"
+        "  Load the plugin again and run the cell again, or set `device = None`."
+    )
+    plugins.load("cpu4", devices=2)
+    run(shell, f"%%hlo double --on cpu4\n{DOUBLE}")
+    assert plugins.where(shell.user_ns["double"](X)) == "cpu4"
+
+
 def test_a_cell_for_a_plugin_that_is_not_loaded_changes_nothing(plugins, shell):
     message = refused(shell, f"%%hlo double --on nope\n{DOUBLE}", PluginError)
     assert message.startswith("There is no plugin `nope`\n  known: `cpu` (loaded), ")
