@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from kernel_magics import _jax_private
 from kernel_magics.call.placement import device_count
 from kernel_magics.call.program import Program
-from kernel_magics.call.served_ops import Site, serve_calls
+from kernel_magics.call.served_ops import serve_calls
 from kernel_magics.call.serving import served_targets
+from kernel_magics.call.stand_ins import Site
 from kernel_magics.errors import PreflightError
 from kernel_magics.ir.checks_calls import DEEPEST, MOST_OPS, call_depth, expanded_ops
 from kernel_magics.ir.diagnostics import position

@@ -165,7 +165,7 @@ def _compiled(
     # Here, in the child: the primitive itself asks for trials.
     from kernel_magics.call.primitive import compiled  # noqa: PLC0415
 
-    if head["targets"]:
+    if head.get("targets"):
         importlib.import_module(_CHILD).know_targets(head["targets"])
     for name, value in head["config"].items():
         if _plain(getattr(jax.config, name)) != value:

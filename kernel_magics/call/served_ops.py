@@ -4,16 +4,14 @@ What a handler serves is written as a custom call of its target. What a fallback
 written as a call of a function, which is lowered into the module that the program goes into.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import jax
-from jax.core import ShapedArray
 from jax.extend.mlir import ir
-from jax.interpreters import mlir
 
-from kernel_magics.call.serving import CallUse, Handled, StandIn, block_name, call_resolver, unasked
+from kernel_magics.call.serving import CallUse, Handled, block_name, call_resolver, unasked
+from kernel_magics.call.stand_ins import FALLBACK, Site, lowered
 from kernel_magics.errors import PreflightError
 from kernel_magics.ir.call_attributes import read_attributes, write_attributes
 from kernel_magics.ir.diagnostics import position
@@ -21,26 +19,10 @@ from kernel_magics.ir.link import Target
 from kernel_magics.ir.problems import target_of
 from kernel_magics.ir.source import Source
 from kernel_magics.ir.symbols import CALLS, COMPOSITE, CUSTOM_CALL, SymbolIndex, scan
-from kernel_magics.ir.types import mlir_text, tensor_type
+from kernel_magics.ir.types import tensor_type
 
-_FALLBACK = "km.fallback"
-"""Begins the names of declarations that mean a fallback."""
 _TYPED = 4
 """XLA's calling convention with named attributes."""
-
-
-@dataclass(slots=True)
-class Site:
-    """Where a module is compiled, and what was lowered into it in place of custom calls."""
-
-    client: Any = None
-    """Of the plugin; None where that is open."""
-    context: Any = None
-    """Of the lowering rule at work."""
-    fallbacks: dict[Any, str] = field(default_factory=dict[Any, str])
-    """What stands in, for which types, to names of functions in the module."""
-    open: list[Any] = field(default_factory=list[Any])
-    """Those that are being lowered: one that needs itself would never end."""
 
 
 def serve_calls(
@@ -78,7 +60,7 @@ def serve_calls(
                 raise _untyped(entry, use)
             _write_custom_call(operation, choice)
         else:
-            name = _lowered(use, choice, target, site)
+            name = lowered(use, choice, target, site)
             declared = _declaration(index, name, operation, bound)
             _replace(operation, CALLS, {"callee": declared})
         has_changed = True
@@ -199,7 +181,7 @@ def _declaration(
     known = next((declared for declared, meaning in bound.items() if meaning == name), None)
     context = operation.context
     if known is None:
-        known = f"{_FALLBACK}.{len(bound)}"
+        known = f"{FALLBACK}.{len(bound)}"
         while known in index.by_name:
             known += "_"
         kind = ir.FunctionType.get(
@@ -220,94 +202,3 @@ def _declaration(
         )
         bound[known] = name
     return ir.FlatSymbolRefAttr.get(known, context)
-
-
-def _lowered(use: CallUse, choice: StandIn, target: Target, site: Site) -> str:
-    """Lowers what stands in for a call into the target, once for each of its types.
-
-    Returns:
-        The name of the function there.
-    """
-    shapes = tuple((k.shape, str(k.dtype)) for k in use.arguments)
-    key = (id(choice.function), shapes, str(sorted(choice.attributes.items())))
-    if key in site.open:
-        raise PreflightError(
-            f"The fallback of `{use.name}` calls `{use.name}` itself",
-            where=[use.where] if use.where else (),
-            advice=f"Register a handler of `{use.name}` for this plugin, or another fallback.",
-        )
-    if key not in site.fallbacks:
-        site.open.append(key)
-        try:
-            site.fallbacks[key] = _function(use, choice, target, site)
-        finally:
-            site.open.remove(key)
-    return site.fallbacks[key]
-
-
-def _function(use: CallUse, choice: StandIn, target: Target, site: Site) -> str:
-    function: Callable[..., Any] = choice.function
-    # An MLIR function has no attributes: what they are was settled when it was written.
-    attributes = {} if hasattr(function, "program") else dict(choice.attributes)
-
-    def flat(*args: Any) -> list[Any]:
-        given: Any = function(*args, **attributes)
-        arrays = list(given) if isinstance(given, list | tuple) else [given]
-        return check_stand_in(use, arrays)
-
-    avals = [ShapedArray(k.shape, k.dtype) for k in use.arguments]
-    outs = [ShapedArray(k.shape, k.dtype) for k in use.results]
-    context = site.context.replace(avals_in=avals, avals_out=outs, primitive=None)
-    owner = target.module.context
-    with ir.Location.unknown(owner), ir.InsertionPoint(target.module.body):
-        kinds: list[list[ir.Type]] = [
-            [_type(kind, owner) for kind in group] for group in (use.arguments, use.results)
-        ]
-        made = ir.Operation.create(
-            "func.func",
-            attributes={
-                "sym_name": ir.StringAttr.get(f"{_FALLBACK}.{use.name}", owner),
-                "function_type": ir.TypeAttr.get(
-                    ir.FunctionType.get(kinds[0], kinds[1], owner), owner
-                ),
-                "sym_visibility": ir.StringAttr.get("private", owner),
-            },
-            regions=1,
-        )
-        target.symbols.insert(made)
-        locations = [ir.Location.unknown(owner)] * len(avals)
-        block = made.regions[0].blocks.append(*kinds[0], arg_locs=locations)
-        with ir.InsertionPoint(block):
-            lower: Any = mlir.lower_fun(flat, multiple_results=True)
-            tree: Any = mlir.ir_tree_registry
-            results, _ = tree.flatten(lower(context, *block.arguments))
-            ir.Operation.create("func.return", operands=list(results))
-    attribute = made.attributes["sym_name"]
-    assert isinstance(attribute, ir.StringAttr)
-    return attribute.value
-
-
-def _type(kind: jax.ShapeDtypeStruct, context: ir.Context) -> ir.Type:
-    return ir.Type.parse(mlir_text(ShapedArray(kind.shape, kind.dtype)), context)
-
-
-def check_stand_in(use: CallUse, given: list[Any]) -> list[Any]:
-    """Holds what a fallback gave against what the call gives.
-
-    Raises:
-        PreflightError: It is something else.
-    """
-    found = [(tuple(a.shape), str(a.dtype)) for a in map(jax.typeof, given)]
-    wanted = [(tuple(k.shape), str(k.dtype)) for k in use.results]
-    if found != wanted:
-        raise PreflightError(
-            f"The fallback of `{use.name}` gives other results than the call",
-            where=[use.where] if use.where else (),
-            details=[f"call: {_listed(wanted)}", f"fallback: {_listed(found)}"],
-            advice="A fallback gives what the handler gives, for the same arguments.",
-        )
-    return given
-
-
-def _listed(kinds: list[tuple[tuple[int, ...], str]]) -> str:
-    return ", ".join(f"{dtype}{list(shape)}" for shape, dtype in kinds) or "nothing"
