@@ -92,6 +92,13 @@ def test_a_name_in_another_script_is_in_the_picture(session):
     assert km.inspect(session)._forms().png().startswith(b"\x89PNG")
 
 
+def test_graphs_are_pictures_without_a_widget(session):
+    session.define(PROGRAM, name="unit")
+    graph = session.graph()
+    for png in (graph.to_png(note="a note"), graph.ops("main").to_png()):
+        assert png.startswith(b"\x89PNG\r\n")
+
+
 def test_a_picture_needs_no_font_of_the_machine(monkeypatch, view):
     with_system_fonts = to_png(view._forms().svg())
     monkeypatch.setenv("FONTCONFIG_FILE", "/nowhere")

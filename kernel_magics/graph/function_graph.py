@@ -73,6 +73,16 @@ class FunctionGraph(CallGraph):
 
         return to_svg(self, note=note)
 
+    def to_png(self, *, note: str = "") -> bytes:
+        """Returns the same picture as PNG, without libraries or fonts of the system.
+
+        Args:
+            note: What else the status lines shall say.
+        """
+        from kernel_magics.graph.png import to_png
+
+        return to_png(self.to_svg(note=note))
+
     def to_text(self) -> str:
         """Returns the graph as an outline; long ones are cut and say by how much."""
         from kernel_magics.graph.text import to_text

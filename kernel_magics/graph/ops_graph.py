@@ -66,6 +66,17 @@ class OpsGraph(OpsData):
 
         return ops_svg(self.view(options), note=note)
 
+    def to_png(self, options: ViewOptions = _STATIC, *, note: str = "") -> bytes:
+        """Returns the same picture as PNG, without libraries or fonts of the system.
+
+        Args:
+            options: What to draw of it.
+            note: What else the status line shall say.
+        """
+        from kernel_magics.graph.png import to_png
+
+        return to_png(self.to_svg(options, note=note))
+
     def find(self, query: str) -> tuple[Hit, ...]:
         """Searches ops and arguments, whatever a drawing folds.
 
