@@ -155,3 +155,16 @@ def test_options_are_checked_before_anything_is_tried(manager):
         "  expected: bool, int, float, str, or a list of int\n  PJRT has no other types."
     )
     assert manager.info("old").state == "found"
+
+
+@pytest.mark.parametrize("name", ["null", "other_major", "refuses", "undefined"])
+def test_what_is_forced_and_fails_leaves_its_name_free(manager, tmp_path, name):
+    """JAX keeps the names of what it could load in part: another one is taken for the next."""
+    with pytest.raises(PluginError, match="^Plugin `forced` cannot be loaded: "):
+        manager.load("forced", build(tmp_path, name), force=True)
+    assert manager.info("forced").state == "broken"
+    assert manager.active == "cpu"
+    found = manager.load("forced", library("xla_cpu_pjrt"), timeout_s=PATIENCE_S)
+    assert found.state == "loaded"
+    with manager.using("forced"):
+        assert manager.where(jnp.arange(3) + 1) == "forced"
