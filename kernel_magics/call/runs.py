@@ -29,6 +29,10 @@ def endless_loops(program: Program) -> list[str]:
     return list(dict.fromkeys(places))
 
 
+_NO_HANDLER = "has no handler here any more"
+"""What a call of a registered target says in the child."""
+
+
 def run_limited(program: Program, args: Sequence[Any], limit_s: float) -> tuple[jax.Array, ...]:
     """Runs a program once in the child.
 
@@ -46,5 +50,11 @@ def run_limited(program: Program, args: Sequence[Any], limit_s: float) -> tuple[
     result_avals(program, tuple(ShapedArray(array.shape, array.dtype) for array in arrays))
     outcome = try_run(program, arrays, timeout_s=limit_s)
     if isinstance(outcome, Refusal):
+        if _NO_HANDLER in outcome.text:
+            raise CompileError(
+                f"`@{program.entry}` cannot run within a time limit",
+                details=["it calls handlers of this kernel, and would run in a child process"],
+                advice="Set `limit_s` to None.",
+            )
         raise CompileError(f"XLA refused `@{program.entry}`", details=outcome.text.split("\n")[:8])
     return tuple(jnp.asarray(result) for result in run_results(outcome))

@@ -2,10 +2,8 @@
 
 import ctypes
 import itertools
-import threading
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -201,56 +199,6 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{
     np.testing.assert_array_equal(km.hlo_call(program, X)[0], 9 * X)
 
 
-def test_batches_and_derivatives(registered, target):
-    registered.register(target, handler=times, contract=CONTRACT, fallback=times)
-    call = jax.jit(lambda x: registered.call(target, x, k=3.0))
-    np.testing.assert_array_equal(jax.grad(lambda x: call(x).sum())(X), np.full(4, 3, "f4"))
-    batch = np.stack([X, X + 1])
-    np.testing.assert_array_equal(jax.vmap(call)(batch), 3 * batch)
-    for method in ("sequential", "sequential_unrolled"):
-        registered.register(target, vmap_method=method)
-        np.testing.assert_array_equal(jax.vmap(call)(batch), 3 * batch)
-    for method in ("broadcast_all", "expand_dims"):
-        registered.register(target, vmap_method=method)
-        with pytest.raises(SignatureError, match=f"batched by `vmap_method='{method}'`"):
-            jax.vmap(call)(batch)
-    registered.register(target, contract="(f32[..., n], k: f32) -> f32[..., n]")
-    np.testing.assert_array_equal(jax.vmap(call)(batch), 3 * batch)
-    # A program that calls it has the same derivative.
-    program = km.load(text(target))
-    np.testing.assert_array_equal(jax.grad(lambda x: program(x)[0].sum())(X), np.full(4, 3, "f4"))
-
-
-def test_a_rule_is_the_derivative(registered, target):
-    def vjp(arguments, results, cotangents, *, k):
-        assert len(arguments) == len(results) == 1
-        return (7 * k * cotangents[0],)
-
-    registered.register(target, handler=times, contract=CONTRACT, vjp=vjp)
-    call = jax.jit(lambda x: registered.call(target, x, k=3.0))
-    np.testing.assert_array_equal(jax.grad(lambda x: call(x).sum())(X), np.full(4, 21, "f4"))
-
-
-def test_neither_fallback_nor_rule(registered, target):
-    registered.register(target, handler=times, contract=CONTRACT)
-    with pytest.raises(CustomCallError) as caught:
-        jax.grad(lambda x: registered.call(target, x, k=3.0).sum())(X)
-    assert (
-        str(caught.value)
-        == f"""The custom call `{target}` cannot be differentiated
-  it was registered with neither a fallback nor a derivative
-  Register it with `fallback=`, whose derivative is taken, or with `vjp=`."""
-    )
-    with pytest.raises(CustomCallError) as caught:
-        jax.vmap(lambda x: registered.call(target, x, k=3.0))(np.stack([X, X]))
-    assert (
-        str(caught.value)
-        == f"""The custom call `{target}` cannot be batched
-  it was registered with neither a fallback nor a `vmap_method`
-  `vmap_method="sequential"` calls it once for each element of a batch."""
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -326,33 +274,6 @@ def test_functions_of_libraries_and_capsules(registered, target, tmp_path, at):
     np.testing.assert_array_equal(call(x), 7 * X)
 
 
-def test_two_threads_register_at_once(registered, target):
-    registered.register(target, handler=times, contract=CONTRACT)
-    function = jax.jit(lambda x: registered.call(target, x, k=2.0))
-    start, problems = threading.Barrier(5), []
-
-    def run(number: int) -> None:
-        try:
-            start.wait(60)
-            for i in range(20):
-                registered.register(f"{target}.{number}.{i}", handler=times)
-                registered.register(target, handler=times if i % 2 else plus)
-                function(X)
-        except Exception as error:  # noqa: BLE001 - told by the thread that waits
-            problems.append(error)
-
-    threads = [threading.Thread(target=run, args=(n,)) for n in range(4)]
-    for thread in threads:
-        thread.start()
-    start.wait(60)
-    for thread in threads:
-        thread.join(120)
-    assert not problems
-    assert len(registered.table()) == 81
-    registered.register(target, handler=times)
-    np.testing.assert_array_equal(function(X), 2 * X)
-
-
 def test_the_table_tells_who_serves_what(calls, target):
     calls.register(target, handler=times, contract=CONTRACT, fallback=times)
     calls.register(f"{target}.other", fallback=lambda x: x)
@@ -389,29 +310,3 @@ def test_unknown_targets_are_told_with_near_names(registered):
         registered.call("test.nobody", X, results=jax.ShapeDtypeStruct((4,), "f4"))
     with pytest.raises(SignatureError, match="Nothing says what the custom call"):
         registered.call("test.nobody", X)
-
-
-def test_reads_at_trace_time_take_no_lock(registered, target):
-    registered.register(target, handler=times, contract=CONTRACT, fallback=times)
-    registered.call(target, X, k=1.0)  # a client is met once
-    done = threading.Event()
-
-    def trace() -> None:
-        jax.jit(lambda x: registered.call(target, x, k=4.0)).lower(X)
-        km.load(text(target)).lower(X)
-        done.set()
-
-    with registered.serving._lock:
-        thread = threading.Thread(target=trace)
-        thread.start()
-        assert done.wait(60)
-    thread.join(60)
-
-
-def test_an_export_leaves_it_open_who_serves(registered, target):
-    registered.register(target, handler=times, contract=CONTRACT, fallback=times)
-    check = jax.export.DisabledSafetyCheck.custom_call(target)
-    function = jax.jit(lambda x: registered.call(target, x, k=2.0))
-    exported = jax.export.export(function, disabled_checks=[check])(jnp.asarray(X))
-    assert f"@{target}" in exported.mlir_module()
-    np.testing.assert_array_equal(exported.call(X), 2 * X)
