@@ -150,11 +150,16 @@ def test_composites_of_a_program_are_blocks(registered, name, at):
     np.testing.assert_array_equal(function(x)[0], X)
 
 
-def test_blocks_stand_in_the_graph_of_a_program(registered, name):
-    del registered
-    kinds = {node.kind for node in km.load(COMPOSITE.format(name=name)).graph().nodes}
-    assert kinds
-    assert name in km.load(COMPOSITE.format(name=name)).text
+def test_blocks_stand_in_the_graph_as_such(registered, name):
+    function = jax.jit(lambda x: 2 * block(name, norm, registry=registered)(x))
+    graph = km.load(function.lower(X).as_text()).graph()
+    names = {node.id: node.author_name for node in graph.nodes}
+    (edge,) = [edge for edge in graph.edges if edge.kind == "composite"]
+    assert names[edge.caller] == "main"
+    assert names[edge.callee].startswith(name)
+    registered.register(name, handler=sevens)
+    graph = km.load(function.lower(X).as_text()).graph()
+    assert [node.author_name for node in graph.nodes if node.kind == "custom_call"] == [name]
 
 
 def test_an_export_keeps_the_block(registered, name):
