@@ -64,6 +64,10 @@ class EngineDevice:
         program = self.prepare(function, arrays)
         return tuple(jnp.asarray(result) for result in program(arrays))
 
+    def close(self) -> None:
+        """Lets go of what was compiled; the next call compiles anew."""
+        self.programs.clear()
+
     def prepare(self, function: HloFunction, args: Sequence[Any]) -> EngineProgram:
         """The function compiled for arguments of these shapes; from then on it is there."""
         if any(isinstance(arg, Tracer) for arg in args):

@@ -1,5 +1,6 @@
 """The engines that there are, as rows of the table of plugins."""
 
+import atexit
 from collections.abc import Iterator
 
 from kernel_magics.errors import PluginError
@@ -57,15 +58,22 @@ class Engines:
                 details=[f"its package is `{engine.package}`"],
                 advice=f"`pip install 'kernel-magics[{name}]'` brings it.",
             )
-        return self._loaded.setdefault(name, EngineDevice(engine, {}))
+        if name not in self._loaded:
+            self._loaded[name] = device = EngineDevice(engine, {})
+            # A runtime that is still in use when Python ends complains of it.
+            atexit.register(device.close)
+        return self._loaded[name]
 
     def forget(self, name: str) -> None:
         """Lets go of what it has compiled."""
-        self._loaded.pop(name, None)
+        device = self._loaded.pop(name, None)
+        if device is not None:
+            device.close()
 
     def reset(self) -> None:
         """Lets go of all."""
-        self._loaded.clear()
+        for name in self.loaded():
+            self.forget(name)
 
 
 def not_for_all(name: str) -> PluginError:

@@ -4,6 +4,7 @@ From the packages `iree-base-compiler` and `iree-base-runtime`, the extra `iree`
 shapes on the CPU; custom calls are none of its ops.
 """
 
+import atexit
 import importlib.metadata
 import importlib.util
 from collections.abc import Callable, Sequence
@@ -71,10 +72,15 @@ class Iree:
         binary = _compiled(str(lowered.compiler_ir("stablehlo")))
         return _Program(self._runtime_config(), binary)
 
+    def close(self) -> None:
+        """Lets go of the runtime: it complains when it is still in use as Python ends."""
+        self._config = None
+
     def _runtime_config(self) -> Any:
         if self._config is None:
             runtime: Any = importlib.import_module("iree.runtime")
             self._config = runtime.Config("local-task")
+            atexit.register(self.close)
         return self._config
 
 
