@@ -52,13 +52,12 @@ def test_units_are_counted_across_zero():
     )
 
 
-@given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(0, 1000))
+@given(st.floats(-(2.0**100), 2.0**100, width=32), st.integers(0, 1000))
 def test_units_are_steps_of_nextafter(start, steps):
     value = F32(start)
     for _ in range(min(steps, 20)):
         value = np.nextafter(value, F32(np.inf))
-    if np.isfinite(value):
-        assert one([value], [start]).max_ulp == min(steps, 20)
+    assert one([value], [start]).max_ulp == min(steps, 20)
 
 
 def test_nan_and_infinity_on_one_side_are_counted_apart():
