@@ -1,4 +1,4 @@
-"""Tripwires: what `_jax_private_ffi` relies on is there in JAX 0.10.2 and in the newest.
+"""Tripwires: what `private_ffi` relies on is there in JAX 0.10.2 and in the newest.
 
 A failure here means: re-check our use, then pin the new form.
 """
@@ -16,7 +16,7 @@ from jax._src.interpreters import mlir
 from jax._src.lib import xla_client
 from jaxlib import _jax
 
-from kernel_magics import _jax_private_ffi
+from kernel_magics._jax_private import ffi as private_ffi
 
 
 def parameters(function) -> list[str]:
@@ -25,7 +25,7 @@ def parameters(function) -> list[str]:
 
 def test_targets_of_jaxlib_are_listed_with_their_addresses():
     jax.devices()
-    found = _jax_private_ffi.host_targets()
+    found = private_ffi.host_targets()
     assert found["lapack_spotrf_ffi"] > 0
     assert set(found) <= set(xla_client.custom_call_targets("Host"))
 
@@ -36,26 +36,26 @@ def test_targets_that_wait_for_a_client_are_lists_of_names():
             assert isinstance(name, str)
             assert version in (0, 1)
     assert hasattr(xla_client, "_custom_callback_lock")
-    assert _jax_private_ffi.host_targets().keys() <= _jax_private_ffi.taken_targets()
+    assert private_ffi.host_targets().keys() <= private_ffi.taken_targets()
 
 
 def test_targets_that_jax_keeps_are_a_set_of_names():
     assert "Sharding" in _export._CUSTOM_CALL_TARGETS_GUARANTEED_STABLE
-    assert "Sharding" in _jax_private_ffi.stable_targets()
+    assert "Sharding" in private_ffi.stable_targets()
 
 
 def test_pointers_come_out_of_capsules():
-    assert _jax_private_ffi.capsule_address(jax.ffi.pycapsule(4096)) == 4096
-    assert _jax_private_ffi.capsule_address(object()) == 0
+    assert private_ffi.capsule_address(jax.ffi.pycapsule(4096)) == 4096
+    assert private_ffi.capsule_address(object()) == 0
 
 
 def test_the_cpu_of_jaxlib_is_no_plugin():
-    assert not _jax_private_ffi.is_plugin(jax.devices("cpu")[0].client)
+    assert not private_ffi.is_plugin(jax.devices("cpu")[0].client)
 
 
 def test_plugins_that_are_not_loaded_have_no_api():
     assert callable(xla_client.pjrt_plugin_loaded)
-    assert _jax_private_ffi.plugin_api("no such plugin") == 0
+    assert private_ffi.plugin_api("no such plugin") == 0
     if hasattr(_jax, "get_pjrt_plugin"):
         assert "platform_name" in _jax.get_pjrt_plugin.__doc__
 
@@ -71,8 +71,8 @@ def test_module_contexts_know_their_client_and_keep_values_alive():
 def test_effect_of_a_custom_call_is_known_to_jax():
     from jax._src import effects
 
-    assert effects.lowerable_effects.contains(_jax_private_ffi.host_effect())
-    assert _jax_private_ffi.host_effect() is ffi._FfiEffect
+    assert effects.lowerable_effects.contains(private_ffi.host_effect())
+    assert private_ffi.host_effect() is ffi._FfiEffect
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_operations_are_refused_in_a_context_and_work_after(operation):
     compiled_before(np.ones(3, np.float32))
     operation()
     with (
-        _jax_private_ffi.refusing_jax(lambda name: LookupError(f"no {name}")),
+        private_ffi.refusing_jax(lambda name: LookupError(f"no {name}")),
         pytest.raises(LookupError, match="^no [a-z_]+"),
     ):
         operation()

@@ -12,7 +12,8 @@ from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir
 
-from kernel_magics import _jax_private, _jax_private_ffi
+from kernel_magics import _jax_private
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.call.assemble import Assembled, assemble
 from kernel_magics.call.layouts import ensure_fits, ensure_fits_here
 from kernel_magics.call.program import Program
@@ -98,7 +99,7 @@ def _lower(
     module, symbols = _jax_private.lowering_module(ctx)
     ensure_fits(program, module)
     there = _jax_private.lowering_memory(ctx).setdefault(hlo_call_p, Assembled())
-    there.site.client, there.site.context = _jax_private_ffi.lowering_client(ctx), ctx
+    there.site.client, there.site.context = private_ffi.lowering_client(ctx), ctx
     avals: Any = ctx.avals_in
     # JAX names its own entry last.
     target = Target(module, symbols, reserved=(MAIN,), known=there.known)

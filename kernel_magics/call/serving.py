@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import jax
 
-from kernel_magics import _jax_private_ffi
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.ir.targets import ServedTargets
 
 CPU = "cpu"
@@ -138,6 +138,6 @@ def served_targets(client: Any) -> ServedTargets | None:
         names, place = resolver.targets(client), resolver.name_of(client)
         shown = tuple(sorted(name for name in resolver.registered if not name.startswith(INTERNAL)))
         return ServedTargets(frozenset(names), f"on the plugin `{place}`", shown)
-    if _jax_private_ffi.is_plugin(client):
+    if private_ffi.is_plugin(client):
         return None
-    return ServedTargets(frozenset(_jax_private_ffi.host_targets()), f"on the plugin `{CPU}`")
+    return ServedTargets(frozenset(private_ffi.host_targets()), f"on the plugin `{CPU}`")

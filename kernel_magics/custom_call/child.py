@@ -6,7 +6,7 @@ The handlers themselves are not there: they may be Python functions of the kerne
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from kernel_magics import _jax_private_ffi
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.call.serving import CallUse, Choice, Handled, resolve_calls_with
 from kernel_magics.custom_call.slots import slots
 from kernel_magics.ir.targets import TargetForm, resolve_targets_with
@@ -39,7 +39,7 @@ class KnownTargets:
     def targets(self, client: Any) -> Collection[str]:
         """Those of jaxlib, and those of the kernel."""
         del client
-        return _jax_private_ffi.host_targets().keys() | self._targets
+        return private_ffi.host_targets().keys() | self._targets
 
     def name_of(self, client: Any) -> str:
         """The child has no plugins."""

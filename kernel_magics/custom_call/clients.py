@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from kernel_magics import _jax_private, _jax_private_ffi
+from kernel_magics import _jax_private
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.custom_call.pjrt_ffi import PjrtFfi
 
 IN_PROCESS = ""
@@ -67,7 +68,7 @@ class Clients:
             known = self._known.get(client)
             if known is not None:
                 return known
-            is_plugin = _jax_private_ffi.is_plugin(client)
+            is_plugin = private_ffi.is_plugin(client)
             ffi = _ffi(name, api) if is_plugin else None
             reached = Reached(name, str(client.platform), is_plugin, ffi)
             self._known[client] = reached
@@ -90,7 +91,7 @@ def client_name(client: Any) -> str:
 
 def _ffi(name: str, api: Any) -> PjrtFfi | None:
     if api is None:
-        address = _jax_private_ffi.plugin_api(name)
+        address = private_ffi.plugin_api(name)
     else:
-        address = api if isinstance(api, int) else _jax_private_ffi.capsule_address(api)
+        address = api if isinstance(api, int) else private_ffi.capsule_address(api)
     return PjrtFfi(address, name) if address else None

@@ -6,7 +6,7 @@ with a name that nobody wrote. Ours have no such need.
 
 from typing import Any
 
-from kernel_magics import _jax_private_ffi
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.call.serving import call_resolver
 from kernel_magics.errors import CustomCallError
 
@@ -26,12 +26,12 @@ _THEIRS = {
 
 def guard_jax_callbacks() -> None:
     """Has JAX's callbacks checked before they are lowered for a plugin, once for the process."""
-    _jax_private_ffi.guard_callbacks(_check)
+    private_ffi.guard_callbacks(_check)
 
 
 def _check(context: Any, primitive: str) -> None:
-    client = _jax_private_ffi.lowering_client(context)
-    if client is None or client.platform != "cpu" or not _jax_private_ffi.is_plugin(client):
+    client = private_ffi.lowering_client(context)
+    if client is None or client.platform != "cpu" or not private_ffi.is_plugin(client):
         return
     resolver = call_resolver()
     name = "cpu" if resolver is None else resolver.name_of(client)

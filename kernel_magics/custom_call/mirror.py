@@ -5,7 +5,8 @@ A CPU plugin compiles `jax.numpy.linalg` to custom calls of jaxlib's, and knows 
 
 import re
 
-from kernel_magics import _jax_private, _jax_private_ffi
+from kernel_magics import _jax_private
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.custom_call.clients import IN_PROCESS, Reached
 from kernel_magics.custom_call.handler import Handler
 from kernel_magics.custom_call.slots import slots
@@ -29,7 +30,7 @@ def mirror(reached: Reached) -> frozenset[str]:
     _jax_private.initialize_lapack()
     ours = slots.targets(IN_PROCESS)
     made: set[str] = set()
-    for target, address in _jax_private_ffi.host_targets().items():
+    for target, address in private_ffi.host_targets().items():
         if target in ours or JAX_CALLBACKS.match(target):
             continue
         slots.switch(target, reached, Handler(target, "native", address, target, "jaxlib"))

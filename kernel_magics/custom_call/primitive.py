@@ -14,7 +14,7 @@ from jax.core import ShapedArray
 from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import ad, batching, mlir
 
-from kernel_magics import _jax_private_ffi
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.call.serving import CallUse, composite_name, served_targets
 from kernel_magics.custom_call.attributes import Attributes
 from kernel_magics.custom_call.registration import VmapMethod
@@ -71,14 +71,14 @@ def _abstract_eval(
     *_: ShapedArray, call: Call, body: ClosedJaxpr | None
 ) -> tuple[list[ShapedArray], set[Any]]:
     del body
-    effects = {_jax_private_ffi.host_effect()} if call.has_side_effect else set[Any]()
+    effects = {private_ffi.host_effect()} if call.has_side_effect else set[Any]()
     return list(call.results), effects
 
 
 def _lower(
     ctx: mlir.LoweringRuleContext, *operands: Any, call: Call, body: ClosedJaxpr | None
 ) -> Sequence[Any]:
-    client = _jax_private_ffi.lowering_client(ctx)
+    client = private_ffi.lowering_client(ctx)
     avals: Any = ctx.avals_in
     decision = call.serving.decide(
         CallUse(
@@ -87,7 +87,7 @@ def _lower(
         client,
     )
     if call.keep is not None:
-        _jax_private_ffi.keep_with_executable(ctx, call.keep)
+        private_ffi.keep_with_executable(ctx, call.keep)
     if decision.kind == "handler":
         assert decision.registration is not None
         return _ffi(decision.registration.target, call)(ctx, *operands, **call.attributes.values)

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from kernel_magics import _jax_private_ffi
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.custom_call.abi import (
     ARRAY,
     DICTIONARY,
@@ -163,7 +163,7 @@ def _run(frame: Any, function: ArrayFunction, name: str) -> int | None:
 def _guarded(frame: Any, name: str, work: Callable[[], None]) -> int | None:
     """Does the work; an exception becomes an error of XLA's, with its text and traceback."""
     try:
-        with _jax_private_ffi.refusing_jax(_no_jax):
+        with private_ffi.refusing_jax(_no_jax):
             work()
     except BaseException as error:  # noqa: BLE001 - nothing may leave through C
         text = f"{name} failed: {_told(error)}"

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kernel_magics import _jax_private, _jax_private_ffi
+from kernel_magics import _jax_private
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.custom_call.clients import Reached
 from kernel_magics.custom_call.contract import contract as contract_of
 from kernel_magics.custom_call.handler import Handler
@@ -162,7 +163,7 @@ def _address(given: Any) -> int:
     if isinstance(given, _FUNCTION):
         return ctypes.cast(given, ctypes.c_void_p).value or 0
     if type(given).__name__ == "PyCapsule":
-        return _jax_private_ffi.capsule_address(given)
+        return private_ffi.capsule_address(given)
     return 0
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from kernel_magics import _jax_private_ffi
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.call.serving import (
     CallUse,
     Choice,
@@ -175,7 +175,7 @@ class Serving:
             if known.handler_for(reached.name, reached.platform, is_in_process=is_in_process)
         }
         if is_in_process:
-            others = _jax_private_ffi.host_targets().keys() - slots.targets(IN_PROCESS)
+            others = private_ffi.host_targets().keys() - slots.targets(IN_PROCESS)
         else:
             others = self._mirrored.get(reached.scope, frozenset())
         return frozenset(served | others | frozenset(self.offered()))

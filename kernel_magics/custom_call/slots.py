@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import jax
 
-from kernel_magics import _jax_private_ffi
+from kernel_magics._jax_private import ffi as private_ffi
 from kernel_magics.custom_call.clients import IN_PROCESS, Reached
 from kernel_magics.custom_call.handler import Handler
 from kernel_magics.custom_call.trampoline import CallStats, Trampoline, new_trampoline
@@ -112,8 +112,8 @@ def refuse_taken(target: str) -> None:
     """
     if target in slots.targets(IN_PROCESS):
         return
-    own = target in _jax_private_ffi.stable_targets() or target.startswith(_RESERVED)
-    if own or target in _jax_private_ffi.taken_targets():
+    own = target in private_ffi.stable_targets() or target.startswith(_RESERVED)
+    if own or target in private_ffi.taken_targets():
         owner = "JAX and XLA have" if own else "`jax.ffi` was given"
         raise CustomCallError(
             f"The target `{target}` is taken: {owner} a handler for it",
