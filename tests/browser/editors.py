@@ -23,7 +23,8 @@ class Editor:
         self.page = page
         self.errors: list[str] = []
         page.on("pageerror", lambda error: self.errors.append(error.stack or str(error)))
-        page.goto(url)
+        # Else JupyterLab opens what other pages have open as well.
+        page.goto(f"{url}?reset")
         expect(self.cell(cells - 1)).to_be_visible(timeout=PATIENCE_MS)
 
     def cell(self, number: int) -> Locator:

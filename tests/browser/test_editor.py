@@ -235,7 +235,7 @@ def test_files_are_coloured(browser, jupyterlab, place):
     url, folder = jupyterlab
     (folder / "program.mlir").write_text(PROGRAM.split("\n", 1)[1])
     page = browser.new_page()
-    page.goto(f"{url}/{place}/program.mlir")
+    page.goto(f"{url}/{place}/program.mlir?reset")
     piece = page.locator(".jp-FileEditor .cm-content span").get_by_text(
         "stablehlo.multiply", exact=True
     )
