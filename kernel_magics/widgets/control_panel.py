@@ -12,6 +12,7 @@ import traitlets
 from kernel_magics.custom_call.registry import CustomCallRegistry
 from kernel_magics.plugin.manager import PluginManager
 from kernel_magics.sessions import Session
+from kernel_magics.widgets.pages import becomes_a_page
 from kernel_magics.widgets.panel_actions import PanelActions
 from kernel_magics.widgets.panel_commands import read_panel_command
 from kernel_magics.widgets.panel_view import PanelReader
@@ -85,5 +86,6 @@ class ControlPanel(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The widget, and beside it the tables in words."""
-        bundle = super()._repr_mimebundle_(**options) or ({}, {})
+        is_page = becomes_a_page()
+        bundle = ({}, {}) if is_page else super()._repr_mimebundle_(**options) or ({}, {})
         return {**bundle[0], "text/plain": repr(self)}, bundle[1]

@@ -23,6 +23,7 @@ from kernel_magics.widgets.drawing import DrawnModule, module_view
 from kernel_magics.widgets.export import Forms, form_of
 from kernel_magics.widgets.folding import MOST_DRAWN
 from kernel_magics.widgets.ops import OpsAnswers
+from kernel_magics.widgets.pages import becomes_a_page
 from kernel_magics.widgets.protocol import ModuleView
 from kernel_magics.widgets.protocol_commands import Answer, Command, LinesCommand, Reply
 from kernel_magics.widgets.saved import SAVED_VIEW_TYPE, saved_view
@@ -258,7 +259,8 @@ class Inspector(anywidget.AnyWidget):
 
     def first_bundle(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """All but the PNG, which takes longer to draw than all else together."""
-        widget = super()._repr_mimebundle_(**options) or ({}, {})
+        is_page = becomes_a_page()
+        widget = ({}, {}) if is_page else super()._repr_mimebundle_(**options) or ({}, {})
         static = {
             "text/plain": visible_lines(repr(self)),
             "image/svg+xml": self._forms().svg(),
