@@ -10,10 +10,8 @@ from kernel_magics.errors import PluginError
 from kernel_magics.plugin.comparison import Comparison, PluginRun
 from kernel_magics.plugin.difference import Difference
 from kernel_magics.plugin.manager import PluginManager
-from kernel_magics.widgets import plugin_link
 from kernel_magics.widgets.control_panel import ControlPanel
 from kernel_magics.widgets.panel_compare import compare_view
-from kernel_magics.widgets.plugin_link import PluginLink
 from kernel_magics.widgets.working import Working
 
 PATIENCE_S = 60
@@ -257,56 +255,6 @@ def test_work_is_done_once_at_a_time_and_its_end_is_told():
     assert list(working.words()) == ["x"]
     may_end.set()
     assert ended.wait(PATIENCE_S)
-
-
-class FakeComm:
-    """A comm whose other end is the test."""
-
-    def __init__(self, **options):
-        self.options, self.sent, self.is_closed = options, [], False
-
-    def on_msg(self, listener):
-        self.hear = listener
-
-    def send(self, data):
-        self.sent.append(data)
-
-    def close(self):
-        self.is_closed = True
-
-
-@pytest.fixture
-def link(plugins, monkeypatch):
-    monkeypatch.setattr(plugin_link, "create_comm", FakeComm)
-    plugins.load("cpu2", devices=2)
-    return PluginLink(plugins)
-
-
-def hear(link, data) -> dict:
-    link._comm.hear({"content": {"data": data}})
-    return link._comm.sent[-1]
-
-
-def test_the_status_bar_is_told_and_switches(link, plugins):
-    first = link._comm.options["data"]
-    assert (first["active"], sorted(first["loaded"])) == ("cpu", ["cpu", "cpu2"])
-    assert hear(link, {"use": "cpu2"})["active"] == "cpu2"
-    assert plugins.active == "cpu2"
-    plugins.use("cpu")
-    link.refresh()
-    assert link._comm.sent[-1]["active"] == "cpu"
-    count = len(link._comm.sent)
-    link.refresh()
-    assert len(link._comm.sent) == count
-    assert hear(link, {})["active"] == "cpu"
-    link.close()
-    assert link._comm.is_closed
-
-
-def test_a_switch_that_is_refused_is_told_with_what_holds(link):
-    state = hear(link, {"use": "nosuch"})
-    assert state["active"] == "cpu"
-    assert "nosuch" in state["problem"]
 
 
 def test_panels_follow_each_cell_of_a_shell(shell):

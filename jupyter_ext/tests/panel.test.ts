@@ -3,29 +3,12 @@ import { test } from "node:test";
 import { Refused } from "../src/control_panel/source.ts";
 import { type Kernel, PluginLink, TARGET } from "../src/labextension/plugin_link.ts";
 import { LivePanel } from "../src/widget/panel_commands.ts";
+import { FakeModel } from "./fake_model.ts";
 
-class FakeModel {
-  readonly sent: { kind: string; id: string }[] = [];
-  readonly listeners = new Map<string, (...values: never[]) => void>();
-  get() {
-    return { version: 1, plugins: [] };
-  }
-  on(event: string, listener: (...values: never[]) => void) {
-    this.listeners.set(event, listener);
-  }
-  off(event: string) {
-    this.listeners.delete(event);
-  }
-  send(content: unknown) {
-    this.sent.push(content as { kind: string; id: string });
-  }
-  reply(content: unknown) {
-    this.listeners.get("msg:custom")?.(content as never);
-  }
-}
+const VIEW = { version: 1, plugins: [] };
 
 test("a command of the panel is done, or refused with advice", async () => {
-  const model = new FakeModel();
+  const model = new FakeModel(VIEW);
   const panel = new LivePanel(model);
   const used = panel.ask({ kind: "plugin", action: "use", name: "zml" });
   const refused = panel.ask({ kind: "unregister", target: "f" });
@@ -46,7 +29,7 @@ test("a command of the panel is done, or refused with advice", async () => {
 });
 
 test("tables that change are drawn again, and a kernel that is gone is not asked", async () => {
-  const model = new FakeModel();
+  const model = new FakeModel(VIEW);
   const panel = new LivePanel(model);
   let told = 0;
   panel.onChange(() => told++);

@@ -3,33 +3,14 @@ import { test } from "node:test";
 import { SavedSource } from "../src/view/source.ts";
 import { Store } from "../src/view/store.ts";
 import { LiveSource } from "../src/widget/commands.ts";
+import { FakeModel } from "./fake_model.ts";
 import { edge, module, node } from "./views.ts";
 
-/** A widget's model as anywidget gives it. */
-class FakeModel {
-  readonly sent: { kind: string; id: string }[] = [];
-  readonly listeners = new Map<string, (...values: never[]) => void>();
-  get() {
-    return module([node("main")]);
-  }
-  on(event: string, listener: (...values: never[]) => void) {
-    this.listeners.set(event, listener);
-  }
-  off(event: string) {
-    this.listeners.delete(event);
-  }
-  send(content: unknown) {
-    this.sent.push(content as { kind: string; id: string });
-  }
-  reply(content: unknown) {
-    this.listeners.get("msg:custom")?.(content as never);
-  }
-}
-
+const VIEW = module([node("main")]);
 const find = (query: string) => ({ query, within: "", drawn: null });
 
 test("a command has an id, and one reply with the same", async () => {
-  const model = new FakeModel();
+  const model = new FakeModel(VIEW);
   const source = new LiveSource(model);
   const first = source.ask("symbols", {});
   const second = source.ask("find", find("x"));
@@ -45,7 +26,7 @@ test("a command has an id, and one reply with the same", async () => {
 });
 
 test("replies to another view and replies twice are passed over", async () => {
-  const model = new FakeModel();
+  const model = new FakeModel(VIEW);
   const source = new LiveSource(model);
   const asked = source.ask("symbols", {});
   const id = model.sent[0]?.id;
@@ -57,7 +38,7 @@ test("replies to another view and replies twice are passed over", async () => {
 });
 
 test("an outdated view is told, and a new one ends it", async () => {
-  const model = new FakeModel();
+  const model = new FakeModel(VIEW);
   const source = new LiveSource(model);
   let told = 0;
   source.onChange(() => told++);
@@ -73,7 +54,7 @@ test("an outdated view is told, and a new one ends it", async () => {
 
 test("a kernel that is silent is said to be so; one that is gone is not asked", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  const source = new LiveSource(new FakeModel());
+  const source = new LiveSource(new FakeModel(VIEW));
   const asked = source.ask("symbols", {});
   context.mock.timers.tick(9000);
   await assert.rejects(asked, /does not answer/);
