@@ -21,6 +21,13 @@ def cell(name: str, body: str, *errors: str) -> Killer:
     return Killer(name, f"%%hlo\n{body}", errors or ("PreflightError",))
 
 
+def called(name: str, config: str) -> Killer:
+    """A custom call that nobody serves, with attributes."""
+    attributes = f"{{api_version = 4 : i32, backend_config = {config}}}"
+    call = f"stablehlo.custom_call @nope(%x) {attributes} : (tensor<3xf32>) -> tensor<3xf32>"
+    return cell(name, f"{F} {{ %0 = {call}\n return %0 : tensor<3xf32> }}")
+
+
 def nested(count: int) -> str:
     """`stablehlo.if` within `stablehlo.if`."""
     end = '"stablehlo.return"() : () -> ()'
@@ -110,6 +117,12 @@ KILLERS = (
     cell("more partitions than devices", f"module attributes {{mhlo.num_partitions = 4096 : i32}} {{ {F} {{ return %x : tensor<3xf32> }} }}"),
     cell("scalar memory", f'{F} {{ %0 = "memref.alloc"() <{{operandSegmentSizes = array<i32: 0, 0>}}> : () -> memref<3xf32>\n return %x : tensor<3xf32> }}'),
     cell("an unknown target", f"{F} {{ %0 = stablehlo.custom_call @nope(%x) {{api_version = 4 : i32}} : (tensor<3xf32>) -> tensor<3xf32>\n return %0 : tensor<3xf32> }}"),
+    called("complex numbers in a dictionary", "{a = dense<(1.0, 2.0)> : tensor<complex<f32>>}"),
+    called("complex numbers in an array", "{a = [dense<(1.0, 2.0)> : tensor<complex<f32>>, @main]}"),
+    called("small floats in a dictionary", "{a = {b = dense<1.0> : tensor<2xf8E4M3FN>}}"),
+    called("bytes that are no text", r'{a = "\FF\00b"}'),
+    cell("a target that is no text", F + r' { %0 = "stablehlo.custom_call"(%x) <{call_target_name = "\FF\FE"}> : (tensor<3xf32>) -> tensor<3xf32>' + "\n return %0 : tensor<3xf32> }"),
+    cell("a block that is no text", F + r' { %0 = "stablehlo.composite"(%x) <{name = "\FF.b", decomposition = @d}> : (tensor<3xf32>) -> tensor<3xf32>' + "\n return %0 : tensor<3xf32> }\nfunc.func private @d(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }", "", "PreflightError", "CompileError", "ParseError"),
     Killer("a declaration under jax.jit", f"import jax, numpy as np\nimport kernel_magics as km\njax.jit(lambda x: km.hlo_call('''{DECLARED}{F} {CALLED}''', x))(np.ones(3, 'f4'))", ("PreflightError",)),
 )  # fmt: skip
 

@@ -13,6 +13,7 @@ from jax.extend.mlir import ir
 from kernel_magics.call.serving import CallUse, Handled, block_name, call_resolver, unasked
 from kernel_magics.call.stand_ins import FALLBACK, Site, lowered
 from kernel_magics.errors import PreflightError
+from kernel_magics.ir.attribute_parts import word_of
 from kernel_magics.ir.call_attributes import read_attributes, write_attributes
 from kernel_magics.ir.diagnostics import position
 from kernel_magics.ir.link import Target
@@ -129,8 +130,7 @@ def _kinds(values: Any) -> tuple[jax.ShapeDtypeStruct, ...] | None:
 
 
 def _text(operation: ir.Operation, name: str) -> str:
-    attribute = operation.attributes[name]
-    return attribute.value if isinstance(attribute, ir.StringAttr) else ""
+    return word_of(operation.attributes[name])
 
 
 def _write_custom_call(operation: ir.Operation, choice: Handled) -> None:

@@ -15,6 +15,7 @@ from kernel_magics.call.program import Program, parsed
 from kernel_magics.call.transforms_errors import ADVICE
 from kernel_magics.call.transforms_traced import Avals, of_some, own_lines, traced_jaxpr
 from kernel_magics.errors import KernelMagicsError, PreflightError
+from kernel_magics.ir.attribute_parts import word_of
 from kernel_magics.ir.diagnostics import SHOWN, position
 from kernel_magics.ir.loops import find_counter
 from kernel_magics.ir.source import Source
@@ -43,7 +44,7 @@ def derivative_error(program: Program, avals: Avals, error: Exception) -> Except
     def is_meant(operation: ir.Operation) -> bool:
         if operation.name not in CUSTOM_CALLS:
             return False
-        return ir.StringAttr(operation.attributes["call_target_name"]).value in targets
+        return word_of(operation.attributes["call_target_name"]) in targets
 
     return _refusal(
         program,

@@ -1,12 +1,14 @@
 """The named attributes of custom calls and composites, as NumPy has them, and back."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from jax.extend.mlir import ir
 from jax.interpreters import mlir
 
+from kernel_magics.ir.attribute_parts import names, text_of
 from kernel_magics.ir.symbols import COMPOSITE
 from kernel_magics.ir.types import element_dtype
 
@@ -17,7 +19,7 @@ _PLACES = ("backend_config", "mhlo.backend_config")
 def read_attributes(operation: ir.Operation) -> dict[str, Any]:
     """The attributes that a handler gets: NumPy scalars and arrays, strings, dictionaries.
 
-    What NumPy has no form for stays an MLIR attribute.
+    Strings that are no text are bytes. What NumPy has no form for stays an MLIR attribute.
     """
     places = ("composite_attributes",) if operation.name == COMPOSITE else _PLACES
     for place in places:
@@ -35,14 +37,19 @@ def write_attributes(values: Mapping[str, Any], context: ir.Context) -> ir.DictA
 
 
 def _dictionary(config: ir.DictAttr) -> dict[str, Any]:
-    return {entry.name: _value(entry.attr) for entry in config}
+    found: dict[str, Any] = {}
+    for name in names(config):
+        # Constants of complex numbers and of small floats: no handler can be given them.
+        with suppress(TypeError):
+            found[name] = _value(config[name])
+    return found
 
 
 def _value(attribute: Any) -> Any:
     if isinstance(attribute, ir.BoolAttr):
         return np.bool_(attribute.value)
     if isinstance(attribute, ir.StringAttr):
-        return attribute.value
+        return text_of(attribute)
     if isinstance(attribute, ir.DictAttr):
         return _dictionary(attribute)
     if isinstance(attribute, ir.IntegerAttr | ir.FloatAttr):
@@ -68,4 +75,6 @@ def _written(value: Any) -> ir.Attribute:
         return value
     if isinstance(value, Mapping):
         return ir.DictAttr.get({name: _written(each) for name, each in value.items()})
+    if isinstance(value, bytes):
+        return ir.StringAttr.get(value)
     return mlir.ir_attribute(value)

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from jax.extend.mlir import ir
 
+from kernel_magics.ir.attribute_parts import word_of
 from kernel_magics.ir.forms import CALCULATIONS, Form, TypeReader, exact_form
 from kernel_magics.ir.symbols import CUSTOM_CALLS, SymbolIndex, TopLevelOp
 
@@ -155,8 +156,7 @@ def custom_call(op: TopLevelOp, target: str) -> ir.Location | None:
 
 def target_of(operation: ir.Operation) -> str:
     """The target of a custom call."""
-    attribute = operation.attributes["call_target_name"]
-    return attribute.value if isinstance(attribute, ir.StringAttr) else ""
+    return word_of(operation.attributes["call_target_name"])
 
 
 def _find(op: TopLevelOp, wanted: Callable[[ir.Operation], bool]) -> ir.Operation | None:

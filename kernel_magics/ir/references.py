@@ -7,9 +7,12 @@ which symbols they may name, and MLIR's own replacer, which sees inside them, re
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import cast
 
 from jax.extend.mlir import ir
+
+from kernel_magics.ir.attribute_parts import names
 
 _SYMBOL_IN_TEXT = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][\w$.-]*))')
 _SYMBOL_OR_STRING = re.compile(_SYMBOL_IN_TEXT.pattern + r'|"(?:[^"\\]|\\.)*"')
@@ -62,12 +65,9 @@ class ReferenceReader:
     def _inside(self, attribute: ir.Attribute) -> Iterable[str]:
         if isinstance(attribute, ir.SymbolRefAttr):
             yield attribute.value[0]
-        elif isinstance(attribute, ir.ArrayAttr):
-            for element in attribute:
-                yield from self.read(element)
-        elif isinstance(attribute, ir.DictAttr):
-            for entry in attribute:
-                yield from self.read(entry.attr)
+        elif isinstance(attribute, ir.ArrayAttr | ir.DictAttr):
+            for part in _parts(attribute):
+                yield from self.read(part)
         else:
             yield from _in_text(str(attribute))
 
@@ -104,6 +104,21 @@ class ReferenceRewriter:
 
     def _replace_one(self, old: str, new: str) -> None:
         ir.SymbolTable.replace_all_symbol_uses(old, new, self._scratch.operation)
+
+
+def _parts(attribute: ir.ArrayAttr | ir.DictAttr) -> list[ir.Attribute]:
+    """What it holds; of a value that the binding has no class for, nothing: it names no symbol."""
+    if isinstance(attribute, ir.DictAttr):
+        found: list[ir.Attribute] = []
+        for name in names(attribute):
+            with suppress(TypeError):
+                found.append(attribute[name])
+        return found
+    found = []
+    for place in range(len(attribute)):
+        with suppress(TypeError):
+            found.append(attribute[place])
+    return found
 
 
 def replace_in_text(text: str, names: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from kernel_magics import _jax_private
 from kernel_magics.call.replay.lapack import differentiable
 from kernel_magics.call.replay.operation import FIELD, Blocked, Op, Run, numbers
 from kernel_magics.call.serving import CallUse, call_resolver
+from kernel_magics.ir.attribute_parts import entries, text_of
 from kernel_magics.ir.call_attributes import read_attributes
 from kernel_magics.ir.types import element_dtype
 
@@ -138,11 +139,19 @@ def attributes(op: Op) -> dict[str, Any]:
 
 
 def _dictionary(config: ir.DictAttr) -> dict[str, Any]:
-    return {entry.name: _value(entry.attr) for entry in config}
+    try:
+        return {name: _value(value) for name, value in entries(config)}
+    except TypeError as error:
+        raise Blocked(f"JAX has no attributes `{config}`") from error
 
 
 def _value(attribute: Any) -> Any:
-    if isinstance(attribute, ir.BoolAttr | ir.StringAttr):
+    if isinstance(attribute, ir.StringAttr):
+        text = text_of(attribute)
+        if isinstance(text, bytes):
+            raise Blocked("JAX has no attributes of bytes that are no text")
+        return text
+    if isinstance(attribute, ir.BoolAttr):
         return attribute.value
     if isinstance(attribute, ir.IntegerAttr | ir.FloatAttr):
         dtype = element_dtype(str(attribute.type))

@@ -10,6 +10,7 @@ from jax.extend.mlir import ir
 
 from kernel_magics.call.replay.blocks import Block, Kind
 from kernel_magics.call.replay.constants import read_elements
+from kernel_magics.ir.attribute_parts import word_of
 
 Run = Callable[..., Any]
 """Takes an op's operands and gives its result: the value of one, a sequence of several.
@@ -97,7 +98,7 @@ class Op:
     def text(self, name: str, default: str = "") -> str:
         """A string."""
         attribute = self.attribute(name)
-        return attribute.value if isinstance(attribute, ir.StringAttr) else default
+        return word_of(attribute) if isinstance(attribute, ir.StringAttr) else default
 
     def symbol(self, name: str) -> str:
         """A reference to a function, without `@`."""

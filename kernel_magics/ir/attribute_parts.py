@@ -1,0 +1,35 @@
+"""What dictionaries of attributes hold, asked in the way that ends no process."""
+
+from jax.extend.mlir import ir
+
+
+def entries(config: ir.DictAttr) -> list[tuple[str, ir.Attribute]]:
+    """Names and values.
+
+    Raises:
+        TypeError: One is a constant of complex numbers or of small floats: the binding has no
+            class for it.
+    """
+    # Not by `entry.attr`, which ends the process where there is no class.
+    return [(name, config[name]) for name in names(config)]
+
+
+def names(config: ir.DictAttr) -> list[str]:
+    """The names alone."""
+    return [config[place].name for place in range(len(config))]
+
+
+def text_of(attribute: ir.StringAttr) -> str | bytes:
+    """What a string says; bytes where they are no text, as in a kernel's own program."""
+    content = attribute.value_bytes
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content
+
+
+def word_of(attribute: ir.Attribute) -> str:
+    """A string to compare and to show: bytes that are no text are spelled; else nothing."""
+    if not isinstance(attribute, ir.StringAttr):
+        return ""
+    return attribute.value_bytes.decode(errors="backslashreplace")
