@@ -261,3 +261,12 @@ def test_scans_of_chlo(axis):
     }}"""
     x = np.arange(6, dtype=np.float32).reshape(2, 3) / 3
     assert_same(text, x, np.ones(int(end), np.float32), rtol=1e-6)
+
+
+def test_a_function_without_a_body_is_refused_in_words():
+    text = "func.func private @f(tensor<2xf32>) -> tensor<2xf32>"
+    with pytest.raises(PreflightError) as error:
+        make_jaxpr(Program(Source(text, "cell"), "f"))
+    assert str(error.value).startswith(
+        "`@f` has no form in JAX: `func.func`: it has no body and no meaning here\n  cell:1:1\n"
+    )

@@ -57,7 +57,10 @@ def build(program: Program) -> Replayed:
     """Reads what a program's entry uses, those of its bindings included."""
     blockers: list[Blocker] = []
     reader = _Reader(program, blockers)
-    block = reader.block_of(program.entry)
+    declared = reader.declaration(program.entry)
+    if declared is not None:
+        reader.block(declared, program.entry, "it has no body and no meaning here")
+    block = reader.block_of(program.entry) if declared is None else Block((), program.source)
     return Replayed(block, tuple(dict.fromkeys(blockers)), reader.uses_64_bits)
 
 
@@ -97,6 +100,11 @@ class _Reader:
             known = self._blocks[name] = _BlockReader(self, name, block).read()[0]
             self._reading.pop()
         return known
+
+    def declaration(self, name: str) -> ir.Operation | None:
+        """A function of the module that has no body; None for one that has."""
+        op = self._index.by_name[name]
+        return op.operation if op.is_declaration else None
 
     def function(self, name: str) -> Run:
         """A function under `jax.jit`, so that it is traced once for each signature."""
