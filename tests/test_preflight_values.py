@@ -86,6 +86,9 @@ def test_targets_without_a_handler_where_handlers_are_known(read):
     (problem,) = assess(index, "main", targets={"rms_norm", "other"}).problems
     assert problem.check == "unknown-target"
     assert problem.sentence == "no handler serves the custom call `rms_nrom` here"
-    assert problem.advice.startswith("Did you mean `rms_norm`? Register a handler")
+    assert problem.advice == (
+        'Did you mean `rms_norm`? `km.custom_calls.register("rms_nrom", handler=…)` serves it, '
+        "`fallback=` says what stands in for it."
+    )
     assert assess(index, "main", targets={"rms_nrom"}).problems == ()
     assert problems(read, custom_call("Sharding"), targets=set()) == []

@@ -144,7 +144,7 @@ def test_programs_compile_in_the_child_as_here():
                 "stablehlo.custom_call @nosuch(%x) {api_version = 4 : i32} : (tensor<3xf32>) -> tensor<3xf32>",
             ),
             np.ones(3, np.float32),
-            "JaxRuntimeError",
+            "PreflightError",
             "nosuch",
         ),
     ],
