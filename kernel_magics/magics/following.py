@@ -6,6 +6,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from kernel_magics.plugin.kernel import plugins
+from kernel_magics.widgets.pages import becomes_a_page
 from kernel_magics.widgets.plugin_link import PluginLink
 
 _EVENT = "post_run_cell"
@@ -16,9 +17,10 @@ class Follower:
     """Tells what is on the screen what a cell has changed."""
 
     def __init__(self, shell: InteractiveShell) -> None:
-        """Begins with the next cell; a terminal has no status bar."""
+        """Begins with the next cell; terminals and pages have no status bar."""
         self._shell = shell
-        self._link = PluginLink(plugins) if hasattr(shell, "kernel") else None
+        has_front_end = hasattr(shell, "kernel") and not becomes_a_page()
+        self._link = PluginLink(plugins) if has_front_end else None
         shell.events.register(_EVENT, self.tell)
 
     def tell(self, *_: Any) -> None:
