@@ -103,10 +103,8 @@ class NativeTrampoline:
 
     def switch(self, handler: Handler | None) -> None:
         """As the protocol says."""
-        # A call may be within the one before, for as long as it likes.
-        if handler is not None and handler not in self._handlers:
-            self._handlers.append(handler)
-        self._library.km_switch(self._slot, handler.address if handler else None)
+        kept = None if handler is None else _kept_one(self._handlers, handler)
+        self._library.km_switch(self._slot, kept.address if kept else None)
 
     def stats(self) -> CallStats:
         """As the protocol says; the mean is of the first calls and of some of those after."""
@@ -139,9 +137,8 @@ class CtypesTrampoline:
 
     def switch(self, handler: Handler | None) -> None:
         """As the protocol says."""
-        if handler is not None and handler not in self._handlers:
-            self._handlers.append(handler)
-        self._run = HandlerFunction(handler.address) if handler else None
+        kept = None if handler is None else _kept_one(self._handlers, handler)
+        self._run = HandlerFunction(kept.address) if kept else None
 
     def stats(self) -> CallStats:
         """As the protocol says."""
@@ -170,6 +167,19 @@ class CtypesTrampoline:
                 self._timed += 1
                 self._ns += ended - began
         return error
+
+
+def _kept_one(handlers: list[Handler], handler: Handler) -> Handler:
+    """The handler to run: one of the same code that is kept already, else this one from now on.
+
+    None is let go: a call may be within the one before, for as long as it likes. Equal ones have
+    addresses of their own, and only those that are kept stay valid.
+    """
+    for known in handlers:
+        if known == handler:
+            return known
+    handlers.append(handler)
+    return handler
 
 
 def missing_text(target: str) -> str:

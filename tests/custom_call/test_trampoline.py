@@ -3,6 +3,7 @@
 import ctypes
 import itertools
 import subprocess
+import threading
 from pathlib import Path
 
 import jax
@@ -12,6 +13,7 @@ import pytest
 from kernel_magics.custom_call import abi, trampoline
 from kernel_magics.custom_call.handler import Handler
 from kernel_magics.custom_call.python_handler import python_handler
+from kernel_magics.custom_call.registry import CustomCallRegistry
 from kernel_magics.custom_call.slots import slots
 from kernel_magics.custom_call.trampoline import (
     LIBRARY,
@@ -271,3 +273,49 @@ def test_structs_are_those_of_the_header(tmp_path):
         jax.ffi.include_dir(),
     ]
     subprocess.run([*command, str(tmp_path / "both.cc")], check=True)
+
+
+def test_equal_handlers_run_at_the_address_that_is_kept():
+    def double(x):
+        return 2 * x
+
+    first, second = python_handler(double), python_handler(double)
+    assert first == second
+    assert first.address != second.address
+    made = CtypesTrampoline("lab.kept")
+    for handler in (first, second):
+        made.switch(handler)
+        assert ctypes.cast(made._run, ctypes.c_void_p).value == first.address
+    assert [handler is first for handler in made._handlers] == [True]
+
+
+def test_handlers_that_are_replaced_while_others_call_stay_valid():
+    registry, target = CustomCallRegistry(), "lab.replaced_while_called"
+
+    def double(x):
+        return 2 * x
+
+    def half(x):
+        return x / 2
+
+    registry.register(target, handler=double, contract="(x: f32[n]) -> f32[n]")
+    function = jax.jit(lambda x: registry.call(target, x))
+    function(X)
+    start = threading.Barrier(4)
+
+    def run(number: int) -> None:
+        start.wait(60)
+        for i in range(40):
+            # What is registered elsewhere takes the memory of what was let go.
+            registry.register(f"{target}.{number}.{i % 4}", handler=double)
+            registry.register(target, handler=double if i % 2 else half)
+            function(X)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    registry.register(target, handler=double)
+    np.testing.assert_array_equal(function(X), 2 * X)
+    registry.reset()
