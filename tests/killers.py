@@ -121,7 +121,8 @@ KILLERS = (
     called("complex numbers in an array", "{a = [dense<(1.0, 2.0)> : tensor<complex<f32>>, @main]}"),
     called("small floats in a dictionary", "{a = {b = dense<1.0> : tensor<2xf8E4M3FN>}}"),
     called("bytes that are no text", r'{a = "\FF\00b"}'),
-    cell("a target that is no text", F + r' { %0 = "stablehlo.custom_call"(%x) <{call_target_name = "\FF\FE"}> : (tensor<3xf32>) -> tensor<3xf32>' + "\n return %0 : tensor<3xf32> }"),
+    called("a name that is no text in a dictionary", r'{"\FF" = 1 : i32}'),
+    cell("a target that is no text", F + r' { %0 = "stablehlo.custom_call"(%x) <{call_target_name = "\FF\FE"}> : (tensor<3xf32>) -> tensor<3xf32>' + "\n return %0 : tensor<3xf32> }", "FormatError"),
     cell("a block that is no text", F + r' { %0 = "stablehlo.composite"(%x) <{name = "\FF.b", decomposition = @d}> : (tensor<3xf32>) -> tensor<3xf32>' + "\n return %0 : tensor<3xf32> }\nfunc.func private @d(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }", "", "PreflightError", "CompileError", "ParseError"),
     Killer("a declaration under jax.jit", f"import jax, numpy as np\nimport kernel_magics as km\njax.jit(lambda x: km.hlo_call('''{DECLARED}{F} {CALLED}''', x))(np.ones(3, 'f4'))", ("PreflightError",)),
 )  # fmt: skip

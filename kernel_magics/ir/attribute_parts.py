@@ -1,6 +1,10 @@
 """What dictionaries of attributes hold, asked in the way that ends no process."""
 
+import re
+
 from jax.extend.mlir import ir
+
+_ODD_NAME = re.compile(r'"(?:[^"\\]|\\.)*\\[89A-F][0-9A-F](?:[^"\\]|\\.)*" = ')
 
 
 def entries(config: ir.DictAttr) -> list[tuple[str, ir.Attribute]]:
@@ -15,7 +19,14 @@ def entries(config: ir.DictAttr) -> list[tuple[str, ir.Attribute]]:
 
 
 def names(config: ir.DictAttr) -> list[str]:
-    """The names alone."""
+    """The names alone.
+
+    Raises:
+        TypeError: One has other letters than those of ASCII: asked for a name that is no text,
+            the binding ends the process.
+    """
+    if _ODD_NAME.search(str(config)):
+        raise TypeError("a name with other letters than those of ASCII")
     return [config[place].name for place in range(len(config))]
 
 

@@ -38,10 +38,11 @@ def write_attributes(values: Mapping[str, Any], context: ir.Context) -> ir.DictA
 
 def _dictionary(config: ir.DictAttr) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name in names(config):
-        # Constants of complex numbers and of small floats: no handler can be given them.
-        with suppress(TypeError):
-            found[name] = _value(config[name])
+    # Constants of complex numbers and of small floats, and odd names: no handler can be given them.
+    with suppress(TypeError):
+        for name in names(config):
+            with suppress(TypeError):
+                found[name] = _value(config[name])
     return found
 
 

@@ -7,14 +7,12 @@ which symbols they may name, and MLIR's own replacer, which sees inside them, re
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import cast
 
 from jax.extend.mlir import ir
 
-from kernel_magics.ir.attribute_parts import names
-
 _SYMBOL_IN_TEXT = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][\w$.-]*))')
+_WITHOUT_CLASS = re.compile(r"complex<|f[468]E")
 _SYMBOL_OR_STRING = re.compile(_SYMBOL_IN_TEXT.pattern + r'|"(?:[^"\\]|\\.)*"')
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|[\\\"nt])")
 _NAMED_ESCAPES = {b"\\": b"\\", b'"': b'"', b"n": b"\n", b"t": b"\t"}
@@ -66,10 +64,24 @@ class ReferenceReader:
         if isinstance(attribute, ir.SymbolRefAttr):
             yield attribute.value[0]
         elif isinstance(attribute, ir.ArrayAttr | ir.DictAttr):
-            for part in _parts(attribute):
-                yield from self.read(part)
+            yield from self._of_parts(attribute)
         else:
             yield from _in_text(str(attribute))
+
+    def _of_parts(self, attribute: ir.ArrayAttr | ir.DictAttr) -> Iterable[str]:
+        text = str(attribute)
+        if "@" not in text:
+            return
+        # The binding has no class for these constants: to ask a dictionary for one ends the
+        # process, an array raises.
+        if _WITHOUT_CLASS.search(text):
+            yield from _outside_strings(text)
+        elif isinstance(attribute, ir.DictAttr):
+            for entry in attribute:
+                yield from self.read(entry.attr)
+        else:
+            for element in attribute:
+                yield from self.read(element)
 
 
 class ReferenceRewriter:
@@ -106,21 +118,6 @@ class ReferenceRewriter:
         ir.SymbolTable.replace_all_symbol_uses(old, new, self._scratch.operation)
 
 
-def _parts(attribute: ir.ArrayAttr | ir.DictAttr) -> list[ir.Attribute]:
-    """What it holds; of a value that the binding has no class for, nothing: it names no symbol."""
-    if isinstance(attribute, ir.DictAttr):
-        found: list[ir.Attribute] = []
-        for name in names(attribute):
-            with suppress(TypeError):
-                found.append(attribute[name])
-        return found
-    found = []
-    for place in range(len(attribute)):
-        with suppress(TypeError):
-            found.append(attribute[place])
-    return found
-
-
 def replace_in_text(text: str, names: Mapping[str, str]) -> str:
     """The print of an op with other words for root symbols; what stands in strings stays."""
 
@@ -138,6 +135,13 @@ def _in_text(text: str) -> Iterable[str]:
         return
     for found in _SYMBOL_IN_TEXT.finditer(text):
         if not text.endswith("::", 0, found.start()):
+            yield _symbol(found)
+
+
+def _outside_strings(text: str) -> Iterable[str]:
+    """Root symbols in a printed form, but for what stands in strings."""
+    for found in _SYMBOL_OR_STRING.finditer(text):
+        if found[0][0] != '"' and not text.endswith("::", 0, found.start()):
             yield _symbol(found)
 
 

@@ -8,7 +8,6 @@ from typing import cast
 
 from jax.extend.mlir import ir
 
-from kernel_magics.ir.attribute_parts import word_of
 from kernel_magics.ir.collector import without_collections
 from kernel_magics.ir.forms import BRANCHES, MAKERS, QUIET, REDUCERS
 from kernel_magics.ir.references import ReferenceReader
@@ -186,7 +185,7 @@ def _read(operation: ir.Operation, reader: ReferenceReader) -> TopLevelOp:
 def _copy(equal: TopLevelOp, operation: ir.Operation) -> TopLevelOp:
     """What a function says that says the same as another, but for name and visibility."""
     attributes = operation.attributes
-    name = word_of(attributes["sym_name"])
+    name = cast("ir.StringAttr", attributes["sym_name"]).value
     is_private = "sym_visibility" in attributes and str(attributes["sym_visibility"]) != '"public"'
     own = (operation, equal.kind, operation.location, name, is_private)
     return TopLevelOp(*own, *_content(equal), is_copy=True)
@@ -252,7 +251,7 @@ def _read_attributes(
         if type(attribute) is ir.StringAttr:
             # Others may hold bytes that are no text, such as a kernel's own program.
             if name in _READ_TEXTS:
-                texts[name] = word_of(attribute)
+                texts[name] = attribute.value
         elif name == "function_type":
             op.function_type = cast("ir.TypeAttr", attribute)
         elif symbols := reader.read(attribute):
