@@ -62,7 +62,7 @@ class SessionSymbols:
             was = old.get(symbol.old_name)
             if symbol.why != "reused":
                 symbols.append(symbol)
-            elif was is not None and was.new_name == symbol.new_name:
+            elif was is not None and was.why != "bound" and was.new_name == symbol.new_name:
                 symbols.append(replace(symbol, why=was.why, reused_from=was.reused_from))
             elif symbol.new_name in own:
                 symbols.append(symbol)

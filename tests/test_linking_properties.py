@@ -53,6 +53,13 @@ def expected(defined: dict[str, tuple[int, str | None]], name: str) -> int | Non
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps)
+@example(
+    [
+        ("a", {"f": (0, None), "g": (0, None)}),
+        ("c", {"f": (0, "g")}),
+        ("c", {"f": (0, None), "g": (0, None)}),
+    ]
+)
 def test_any_sequence_of_definitions_and_drops_leaves_a_right_module(sequence):
     session = km.Session()
     held: dict[str, dict] = {}
