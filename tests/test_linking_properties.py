@@ -1,7 +1,7 @@
 """Whatever a user defines, defines again and drops, in any order, the module stays right."""
 
 import numpy as np
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from jax.extend.mlir import ir
 
