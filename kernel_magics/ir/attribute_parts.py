@@ -4,7 +4,8 @@ import re
 
 from jax.extend.mlir import ir
 
-_ODD_NAME = re.compile(r'"(?:[^"\\]|\\.)*\\[89A-F][0-9A-F](?:[^"\\]|\\.)*" = ')
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"( = )?')
+_BYTE = re.compile(r"\\[89A-F][0-9A-F]")
 
 
 def entries(config: ir.DictAttr) -> list[tuple[str, ir.Attribute]]:
@@ -25,7 +26,9 @@ def names(config: ir.DictAttr) -> list[str]:
         TypeError: One has other letters than those of ASCII: asked for a name that is no text,
             the binding ends the process.
     """
-    if _ODD_NAME.search(str(config)):
+    # String by string: one pattern for all of it is quadratic in the length of a kernel's program.
+    strings = _STRING.finditer(str(config))
+    if any(found[2] and _BYTE.search(found[1]) for found in strings):
         raise TypeError("a name with other letters than those of ASCII")
     return [config[place].name for place in range(len(config))]
 
